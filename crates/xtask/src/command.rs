@@ -1,6 +1,6 @@
 //! Running other programs: plainly, for their output, or shown and kept at once.
 
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -9,21 +9,29 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::children::Running;
+use crate::output::{self, say};
+
+/// How long a command may take whose output is kept.
+const LONGEST: Duration = Duration::from_mins(40);
 
 /// Runs a command with its output shown; any exit code but 0 is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = describe(command);
-    command.stdin(Stdio::null());
-    let status = Running::start(command)
-        .and_then(|mut running| running.wait())
-        .with_context(|| not_started(command))?;
+    let status = if output::page().is_some() {
+        show(command, LONGEST)?.status.with_context(|| format!("`{line}` did not end in time"))?
+    } else {
+        command.stdin(Stdio::null());
+        Running::start(command)
+            .and_then(|mut running| running.wait())
+            .with_context(|| not_started(command))?
+    };
     if !status.success() {
         bail!("`{line}` ended with {status}; its own output is above");
     }
     Ok(())
 }
 
-/// Runs a command and gives what it printed; any exit code but 0 is an error with its stderr.
+/// Runs a command and returns what it printed; any exit code but 0 is an error with its stderr.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| not_started(command))?;
     if !output.status.success() {
@@ -49,8 +57,8 @@ pub(crate) struct Shown {
 /// Runs a command, shows its output line by line, and keeps it to be read afterwards.
 pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<Shown> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    if io::stdout().is_terminal() {
-        // Behind a pipe, runners need to be told that somebody looks.
+    if output::is_watched() {
+        // Behind a pipe, runners need to be told that a person looks.
         command.env("CARGO_TERM_COLOR", "always").env("FORCE_COLOR", "1");
     } else {
         command.env("NO_COLOR", "1");
@@ -66,22 +74,24 @@ pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<Shown> {
         let _ = reader.join();
     }
     if status.is_none() {
-        println!("`{}` did not end within {} s and was ended", describe(command), limit.as_secs());
+        say(&format!("`{}` did not end within {} s and was ended", describe(command), limit.as_secs()));
     }
     let output = kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(Shown { status, output })
 }
 
 fn follow(pipe: impl Read + Send + 'static, kept: Arc<Mutex<String>>) -> thread::JoinHandle<()> {
-    thread::spawn(move || {
+    let page = output::page();
+    let keep = move || {
         for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line);
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            let _ = writeln!(io::stdout().lock(), "{line}");
+            say(&line);
             kept.push_str(&without_colours(&line));
             kept.push('\n');
         }
-    })
+    };
+    thread::spawn(move || output::onto(page, keep))
 }
 
 /// Drops terminal escape sequences (`ESC [ … letter`).

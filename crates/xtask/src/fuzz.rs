@@ -11,6 +11,7 @@ use clap::Args;
 
 use crate::children::Running;
 use crate::command::{on_path, run as run_shown};
+use crate::output::say;
 use crate::progress::{begin, note};
 use crate::project::{Project, cargo};
 use crate::test::tally::Tally;
@@ -83,7 +84,7 @@ fn run_each(project: &Project, targets: &[String], time: Duration) -> Result<Tal
         match ended {
             Ok(()) => tally.passed += 1,
             Err(error) => {
-                println!("\nfuzz: {name} failed: {error:#}");
+                say(&format!("\nfuzz: {name} failed: {error:#}"));
                 tally.failed += 1;
             }
         }
@@ -103,7 +104,7 @@ fn targets(project: &Project) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Builds the targets for libFuzzer. Gives the directory of their programs; `None` where libFuzzer cannot be
+/// Builds the targets for libFuzzer. Returns the directory of their programs; `None` where libFuzzer cannot be
 /// had.
 fn prepare(project: &Project) -> Result<Option<PathBuf>> {
     let tool = match cargo_fuzz() {
@@ -165,7 +166,7 @@ fn fuzz(project: &Project, program: &Path, name: &str, time: Duration) -> Result
             Ok(())
         }
         other => {
-            println!("{}", finding(&said));
+            say(&finding(&said));
             let how = other.map_or("did not end in time".to_owned(), |status| format!("ended with {status}"));
             let input = said.lines().find_map(|line| line.split_once("Test unit written to "));
             let input = input.map_or("FILE", |(_, input)| input);

@@ -20,7 +20,7 @@ const START_LIMIT: Duration = Duration::from_secs(15);
 /// How many ports after the wanted one are tried.
 const PORTS_TRIED: u16 = 50;
 
-/// Compiles the gateway and gives the path of its program.
+/// Compiles the gateway and returns the path of its program.
 pub(crate) fn build(project: &Project) -> Result<PathBuf> {
     begin("gateway: compiling the development gateway (cargo)");
     run(cargo().args(["build", "--quiet", "--package", "turnwire-gateway"]).current_dir(project.root()))?;
@@ -64,7 +64,7 @@ impl Gateway {
         let (sender, receiver) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                // Nobody listens after the URL; reading on keeps the pipe from filling.
+                // The output after the URL is not needed; reading on keeps the pipe from filling.
                 let _ = sender.send(line);
             }
         });
@@ -107,7 +107,7 @@ fn url_in(line: &str) -> Option<&str> {
         .map(|url| url.trim_end_matches(['/', '.', ',']))
 }
 
-/// The wanted port, or the next one that nobody listens on.
+/// The wanted port, or the next one that is free.
 pub(crate) fn free_port(wanted: u16) -> Result<u16> {
     let last = wanted.saturating_add(PORTS_TRIED);
     match (wanted..=last).find(|&port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()) {

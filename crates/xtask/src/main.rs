@@ -12,6 +12,7 @@ mod gateway;
 mod interop;
 mod licences;
 mod matrix;
+mod output;
 mod package;
 mod progress;
 mod project;

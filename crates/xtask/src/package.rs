@@ -20,12 +20,16 @@ const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.
 /// What of a core's folder goes into the bundles.
 const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", "core_bg.wasm.d.ts", "inline.js"];
 
+/// What users import besides the families.
+const ENTRIES: [&str; 3] = ["index", "slim", "conversation"];
+
 /// What the bundles are made of besides, relative to the package.
-const BUNDLED: [&str; 7] = [
+const BUNDLED: [&str; 8] = [
     "src",
     "build.mjs",
     "entries.mjs",
     "families.json",
+    "maps.mjs",
     "package.json",
     "package-lock.json",
     "tsconfig.json",
@@ -63,7 +67,7 @@ fn lock(project: &Project) -> Result<File> {
     Ok(file)
 }
 
-/// Rust to wasm, with the protocols of one family; gives the module's file. Only as a `cdylib`: beside an `rlib`,
+/// Rust to wasm, with the protocols of one family; returns the module's file. Only as a `cdylib`: beside an `rlib`,
 /// which the manifest asks for as well, the compiler optimises nothing across crates (measured: 1,850 brotli bytes).
 ///
 /// Cargo has one place for a package's `cdylib`, whatever its features, so each core is copied from there; without a
@@ -156,9 +160,9 @@ fn bundle(project: &Project) -> Result<bool> {
         }
     }
     let types = |name: &str| {
-        if matches!(name, "index" | "slim") { name.to_owned() } else { format!("families/{name}") }
+        if ENTRIES.contains(&name) { name.to_owned() } else { format!("families/{name}") }
     };
-    for entry in ["index", "slim"].into_iter().chain(FAMILIES.iter().map(String::as_str)) {
+    for entry in ENTRIES.into_iter().chain(FAMILIES.iter().map(String::as_str)) {
         for extension in ["js", "cjs"] {
             stamp = stamp.output(dist.join(format!("{entry}.{extension}")));
         }

@@ -3,6 +3,8 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use crate::output::say;
+
 static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Time since the first progress line of this run.
@@ -12,16 +14,16 @@ pub(crate) fn elapsed() -> Duration {
 
 /// Says what begins now.
 pub(crate) fn begin(message: &str) {
-    println!("[{:7.1}s] {message}", elapsed().as_secs_f64());
+    say(&format!("[{:7.1}s] {message}", elapsed().as_secs_f64()));
 }
 
 /// Says what was found done already, or ended well.
 pub(crate) fn note(message: &str) {
-    println!("[{:7.1}s]   {message}", elapsed().as_secs_f64());
+    say(&format!("[{:7.1}s]   {message}", elapsed().as_secs_f64()));
 }
 
 /// A header that separates the parts of a long run.
 pub(crate) fn header(title: &str) {
     let rule = "─".repeat(72_usize.saturating_sub(title.chars().count() + 4));
-    println!("\n── {title} {rule}");
+    say(&format!("\n── {title} {rule}"));
 }

@@ -10,11 +10,17 @@ use serde_json::Value;
 
 use crate::command::{self, capture};
 use crate::families::{EXTRAS, FAMILIES};
+use crate::output::say;
 use crate::package;
 use crate::project::Project;
 
 /// Files of the package beside those of the families; a `*` stands for any beginning of a name.
 const PARTS: [&str; 4] = ["dist/face.js", "dist/face.cjs", "dist/slim.js", "dist/types/*.d.ts"];
+
+/// What pages load besides, without a core: the bindings of frameworks and the adapters for other packages, of which a page
+/// has at most one, and the conversation.
+const OTHERS: [&str; 8] =
+    ["react", "vue", "svelte", "solid", "angular", "assistant-ui", "ai", "conversation"];
 
 /// The bytes of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,17 +44,19 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     if options.functions > 0 {
         print_functions(project, options.functions)?;
     }
-    print_table("part", &weigh(project)?);
+    print_table("part", &weigh(project, &parts())?);
     let pages = weigh_pages(project)?;
     print_table("page", &pages);
-    check(&pages, &project.path("size-budget.json"))
+    let mut limited = pages;
+    limited.extend(weigh(project, &OTHERS.map(|name| format!("dist/{name}.js")))?);
+    check(&limited, &project.path("size-budget.json"))
 }
 
 fn print_functions(project: &Project, count: u32) -> Result<()> {
     let pkg = project.path("pkg");
     for family in &*FAMILIES {
         command::run(Command::new("node").args(["build.mjs", "names", family]).current_dir(&pkg))?;
-        println!("\n   bytes  function of the core of {family} (after wasm-opt, uncompressed)");
+        say(&format!("\n   bytes  function of the core of {family} (after wasm-opt, uncompressed)"));
         command::run(
             Command::new("node")
                 .arg(project.path("crates/xtask/src/functions.mjs"))
@@ -60,12 +68,11 @@ fn print_functions(project: &Project, count: u32) -> Result<()> {
 }
 
 /// Node has the compressors that web servers use, so it does the weighing.
-fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
+fn weigh(project: &Project, parts: &[String]) -> Result<Vec<(String, Weight)>> {
     let pkg = project.path("pkg");
     let mut node = Command::new("node");
     node.arg(project.path("crates/xtask/src/weigh.mjs")).current_dir(&pkg);
-    let parts = parts();
-    for part in &parts {
+    for part in parts {
         node.arg(files(&pkg, part)?.join(","));
     }
     let lines = capture(&mut node)?;
@@ -79,7 +86,8 @@ fn weigh(project: &Project) -> Result<Vec<(String, Weight)>> {
 fn parts() -> Vec<String> {
     let of = |ending: &'static str| FAMILIES.iter().map(move |family| format!("dist/{family}{ending}"));
     let extras = EXTRAS.iter().map(|name| format!("dist/{name}.js"));
-    of(".wasm").chain(of("-core.js")).chain(extras).chain(PARTS.map(str::to_owned)).collect()
+    let others = OTHERS.iter().map(|name| format!("dist/{name}.js"));
+    of(".wasm").chain(of("-core.js")).chain(extras).chain(others).chain(PARTS.map(str::to_owned)).collect()
 }
 
 /// What pages download, each file compressed by itself: a page of each family, in each way.
@@ -126,26 +134,26 @@ fn parse(line: &str) -> Option<Weight> {
 }
 
 fn print_table(what: &str, weights: &[(String, Weight)]) {
-    println!("\n{what:<20} {:>9} {:>9} {:>9}   bytes", "raw", "gzip 9", "brotli 11");
+    say(&format!("\n{what:<20} {:>9} {:>9} {:>9}   bytes", "raw", "gzip 9", "brotli 11"));
     for (name, weight) in weights {
         let Weight { raw, gzip, brotli } = weight;
-        println!("{name:<20} {raw:>9} {gzip:>9} {brotli:>9}");
+        say(&format!("{name:<20} {raw:>9} {gzip:>9} {brotli:>9}"));
     }
-    println!();
+    say("");
 }
 
-/// The budget file maps each page to its most brotli bytes.
-fn check(pages: &[(String, Weight)], file: &Path) -> Result<()> {
+/// The budget file maps each page, and each other file, to its most brotli bytes.
+fn check(limited: &[(String, Weight)], file: &Path) -> Result<()> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let budget: Value = serde_json::from_str(&text).context("size-budget.json is no JSON")?;
     let mut over = Vec::new();
-    for (page, weight) in pages {
-        let limit = budget["brotli"][page].as_u64();
-        let limit = limit.with_context(|| format!("size-budget.json has no number for the page `{page}`"))?;
+    for (name, weight) in limited {
+        let limit = budget["brotli"][name].as_u64();
+        let limit = limit.with_context(|| format!("size-budget.json has no number for `{name}`"))?;
         let used = weight.brotli;
-        println!("{page}: {used} of {limit} brotli bytes");
+        say(&format!("{name}: {used} of {limit} brotli bytes"));
         if used > limit {
-            over.push(format!("{page} is {} bytes over its budget of {limit}", used - limit));
+            over.push(format!("{name} is {} bytes over its budget of {limit}", used - limit));
         }
     }
     if !over.is_empty() {

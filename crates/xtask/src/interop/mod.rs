@@ -2,6 +2,7 @@
 //! development gateway: what it accepts is the gateway's proof that it speaks the protocol. A vendor's own
 //! server is driven by the built package, in a browser: the last word on whether the package reads it.
 
+mod ag_ui;
 mod codex;
 mod tirea;
 mod truefoundry;
@@ -34,13 +35,18 @@ pub(crate) enum Vendor {
     Tirea,
     /// A checker of dialogs, against the package in Chromium and the development gateway.
     TurnRpc,
+    /// The npm packages `@ag-ui/client` and `@ag-ui/core`, against the development gateway.
+    AgUi,
+    /// Servers of four agent frameworks that speak AG-UI, against its official client.
+    AgUiServers,
     /// The server of Codex, against the package in Chromium.
     Codex,
 }
 
 impl Vendor {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::Truefoundry, Self::Tirea, Self::TurnRpc, Self::Codex];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Truefoundry, Self::Tirea, Self::TurnRpc, Self::AgUi, Self::AgUiServers, Self::Codex];
 }
 
 /// Runs one vendor's software and fails when a case failed.
@@ -58,6 +64,8 @@ pub(crate) fn run_vendor(project: &Project, vendor: Vendor) -> Result<Tally> {
         Vendor::Truefoundry => truefoundry::run(project),
         Vendor::Tirea => tirea::run(project),
         Vendor::TurnRpc => turn_rpc::run(project),
+        Vendor::AgUi => ag_ui::run_client(project),
+        Vendor::AgUiServers => ag_ui::run_servers(project),
         Vendor::Codex => codex::run(project),
     }
 }

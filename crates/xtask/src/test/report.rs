@@ -56,8 +56,8 @@ impl Report {
         self.total().failed
     }
 
-    /// Prints the table and, alone on the last line, the totals.
-    pub(crate) fn print(&self) {
+    /// Prints the table, what passed only when it ran once more, and, alone on the last line, the totals.
+    pub(crate) fn print(&self, unsteady: &[String]) {
         println!("\n{:<10} {:<7} {:>8}   tests", "step", "result", "seconds");
         for (name, verdict, took) in &self.rows {
             let line = format!(
@@ -67,6 +67,9 @@ impl Report {
                 verdict.counts()
             );
             println!("{}", line.trim_end());
+        }
+        for name in unsteady {
+            println!("\nunsteady: {name}");
         }
         let Tally { passed, failed } = self.total();
         println!("\n{passed} passed, {failed} failed");

@@ -1,11 +1,12 @@
 //! What the steps of one test run share: the package, the gateway and the browser, each made once.
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use crate::command::{Shown, show};
 use crate::gateway;
@@ -49,65 +50,102 @@ impl Scope {
     }
 }
 
-/// The state of one test run.
+/// The state of one test run. Steps that run side by side share it.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
     /// The paths.
     pub(crate) project: &'a Project,
     /// How much of each step runs.
     pub(crate) scope: Scope,
-    package_built: Option<bool>,
-    gateway: Option<PathBuf>,
-    browser: Option<Browser>,
-    engines: Option<Engines>,
+    package_built: Mutex<Option<bool>>,
+    gateway: Mutex<Option<PathBuf>>,
+    browser: Mutex<Option<Browser>>,
+    engines: Mutex<Option<Engines>>,
+    unsteady: Mutex<Vec<String>>,
 }
 
 impl<'a> Session<'a> {
     /// A session in which nothing is made yet.
     pub(crate) fn new(project: &'a Project, scope: Scope) -> Self {
-        Self { project, scope, package_built: None, gateway: None, browser: None, engines: None }
+        Self {
+            project,
+            scope,
+            package_built: Mutex::default(),
+            gateway: Mutex::default(),
+            browser: Mutex::default(),
+            engines: Mutex::default(),
+            unsteady: Mutex::default(),
+        }
     }
 
     /// Builds the package at the first call; later calls give the same answer without trying again.
-    pub(crate) fn package(&mut self) -> Result<()> {
-        match self.package_built {
+    pub(crate) fn package(&self) -> Result<()> {
+        let mut is_built = self.package_built.lock().unwrap_or_else(PoisonError::into_inner);
+        match *is_built {
             Some(true) => Ok(()),
             Some(false) => bail!("the package did not build; see the step that built it"),
             None => {
                 let built = package::build(self.project);
-                self.package_built = Some(built.is_ok());
+                *is_built = Some(built.is_ok());
                 built
             }
         }
     }
 
     /// The gateway's program.
-    pub(crate) fn gateway(&mut self) -> Result<&Path> {
-        if self.gateway.is_none() {
-            self.gateway = Some(gateway::build(self.project)?);
-        }
-        self.gateway.as_deref().ok_or_else(|| anyhow!("no gateway"))
+    pub(crate) fn gateway(&self) -> Result<PathBuf> {
+        once(&self.gateway, || gateway::build(self.project))
     }
 
     /// The browser.
-    pub(crate) fn browser(&mut self) -> Result<&Browser> {
-        if self.browser.is_none() {
-            self.browser = Some(browser::find_or_install()?);
-        }
-        self.browser.as_ref().ok_or_else(|| anyhow!("no browser"))
+    pub(crate) fn browser(&self) -> Result<Browser> {
+        once(&self.browser, browser::find_or_install)
     }
 
     /// The other engines' browsers and drivers.
-    pub(crate) fn engines(&mut self) -> Result<&Engines> {
-        if self.engines.is_none() {
-            self.engines = Some(Engines::find_or_install()?);
+    pub(crate) fn engines(&self) -> Result<Engines> {
+        once(&self.engines, Engines::find_or_install)
+    }
+
+    /// Runs once more what failed. Tests with browsers and clocks can fail on a busy machine; those that pass at the second
+    /// time are named at the end of the run.
+    pub(crate) fn again(
+        &self,
+        name: &dyn Display,
+        first: Result<Tally>,
+        run: impl FnOnce() -> Result<Tally>,
+    ) -> Result<Tally> {
+        let why = match first {
+            Ok(Tally { failed: 0, .. }) => return first,
+            Ok(Tally { failed, .. }) => format!("{failed} failed"),
+            Err(error) => format!("{error:#}"),
+        };
+        note(&format!("{name}: {why}; once more, by itself"));
+        let second = run()?;
+        if second.failed == 0 {
+            let mut unsteady = self.unsteady.lock().unwrap_or_else(PoisonError::into_inner);
+            unsteady.push(format!("{name} ({why})"));
         }
-        self.engines.as_ref().ok_or_else(|| anyhow!("no engines"))
+        Ok(second)
+    }
+
+    /// What failed first and then passed.
+    pub(crate) fn unsteady(&self) -> Vec<String> {
+        self.unsteady.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The packages that the end-to-end tests are written with.
     pub(crate) fn test_packages(&self) -> Result<()> {
         npm::ci(self.project, "tests", "which drive the browser and judge the package")
+    }
+}
+
+/// What is made at the first call; who asks meanwhile waits.
+fn once<T: Clone>(kept: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T>) -> Result<T> {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*kept {
+        Some(known) => Ok(known.clone()),
+        None => Ok(kept.insert(make()?).clone()),
     }
 }
 
@@ -123,13 +161,34 @@ pub(crate) fn check(command: &mut Command) -> Result<Verdict> {
 
 /// Runs a test runner and reads its count from what it printed.
 pub(crate) fn count(runner: &str, command: &mut Command, read: impl Fn(&str) -> Tally) -> Result<Verdict> {
+    played(runner, command, read).map(Verdict::Counted)
+}
+
+/// The count alone.
+pub(crate) fn played(runner: &str, command: &mut Command, read: impl Fn(&str) -> Tally) -> Result<Tally> {
     let Shown { status, output } = show(command, LIMIT)?;
-    tally::of_run(runner, status, read(&output)).map(Verdict::Counted)
+    tally::of_run(runner, status, read(&output))
 }
 
 #[cfg(test)]
 mod tests {
+    use anyhow::anyhow;
+
     use super::*;
+
+    #[test]
+    fn what_passes_only_the_second_time_is_named() {
+        let project = Project::find().expect("the tests run in the checkout");
+        let session = Session::new(&project, Scope::Quick);
+        let of = |passed, failed| Tally { passed, failed };
+        let again = |first, second| session.again(&"some.test.mjs", first, || second).ok();
+        assert_eq!(again(Ok(of(3, 0)), Ok(of(0, 9))), Some(of(3, 0)));
+        assert_eq!(again(Ok(of(2, 1)), Ok(of(2, 1))), Some(of(2, 1)));
+        assert_eq!(again(Ok(of(2, 1)), Err(anyhow!("it crashed"))), None);
+        assert!(session.unsteady().is_empty());
+        assert_eq!(again(Err(anyhow!("it crashed")), Ok(of(3, 0))), Some(of(3, 0)));
+        assert_eq!(session.unsteady(), ["some.test.mjs (it crashed)"]);
+    }
 
     #[test]
     fn tests_are_told_and_all_is_what_there_is() {

@@ -9,7 +9,7 @@ use crate::command::find_on_path;
 use crate::tools::system;
 
 /// Chromium and the chromedriver that belongs to it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Browser {
     /// The browser's program.
     pub(crate) chrome: PathBuf,

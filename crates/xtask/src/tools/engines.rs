@@ -41,7 +41,7 @@ const OTHERWISE: &str = "install Chromium with its driver, Firefox, and WebKitGT
                          FIREFOX, WEBKITWEBDRIVER, MINIBROWSER and XVFB to the programs";
 
 /// Where the programs are, by the environment variable that names each.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Engines(Vec<(&'static str, PathBuf)>);
 
 impl Engines {

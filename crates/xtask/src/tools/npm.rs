@@ -15,6 +15,7 @@ const OLDEST_NODE: u32 = 20;
 
 /// Makes `node_modules` of a directory (relative to the checkout) what its lock file says.
 pub(crate) fn ci(project: &Project, directory: &str, why: &str) -> Result<()> {
+    let _lock = super::installing();
     let path = project.path(directory);
     let stamp = Stamp::new(project, &format!("npm-{}", directory.replace('/', "-")))?
         .input(&path.join("package.json"))?

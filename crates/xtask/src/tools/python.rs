@@ -1,14 +1,15 @@
 //! Python packages in a virtual environment of their own.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use crate::command::{capture, on_path, run};
 use crate::progress::begin;
-use crate::project::tool_cache;
+use crate::project::{Project, tool_cache};
+use crate::stamp::Stamp;
 use crate::tools::system;
 
 /// The Python of a virtual environment that holds one package in one version.
@@ -29,6 +30,26 @@ pub(crate) fn with_package(package: &str, version: &str) -> Result<PathBuf> {
     .with_context(|| format!("pip could not install {package} {version}; PyPI must be reachable"))?;
     fs::write(&ready, "").with_context(|| format!("cannot write {}", ready.display()))?;
     Ok(python)
+}
+
+/// Makes a directory a virtual environment that has what a file of requirements says.
+pub(crate) fn environment(project: &Project, directory: &Path, requirements: &Path) -> Result<()> {
+    let python = directory.join("bin/python3");
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let stamp = Stamp::new(project, &format!("python-{name}"))?.input(requirements)?.output(python.clone());
+    if stamp.is_current() {
+        return Ok(());
+    }
+    ensure_venv()?;
+    begin(&format!("python: installing {} into {}", requirements.display(), directory.display()));
+    stamp.clear();
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(directory))
+        .context("python could not make a virtual environment")?;
+    run(Command::new(&python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
+        .arg(requirements))
+    .with_context(|| format!("pip could not install {}; PyPI must be reachable", requirements.display()))?;
+    stamp.keep()
 }
 
 /// Debian keeps `venv` in a package of its own; `ensurepip` is the part that is missing then.

@@ -17,6 +17,7 @@ pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 /// Adds the wasm target to the toolchain when it is missing. `rust-toolchain.toml` names it, but
 /// rustup does not act on that where its automatic installation is switched off.
 pub(crate) fn ensure_wasm_target(project: &Project) -> Result<()> {
+    let _lock = super::installing();
     if sysroot(project)?.join("lib/rustlib").join(WASM_TARGET).is_dir() {
         return Ok(());
     }
@@ -134,6 +135,7 @@ struct Program<'a> {
 }
 
 fn installed(program: &Program<'_>) -> Result<PathBuf> {
+    let _lock = super::installing();
     let root = tool_cache(program.package, program.version)?;
     let binaries = root.join("bin");
     if binaries.join(program.binary).is_file() {

@@ -13,6 +13,7 @@ pub(crate) fn install(packages: &[&str], why: &str, otherwise: &str) -> Result<(
     if !on_path("apt-get") || !is_root() {
         bail!("{} missing: {otherwise}", packages.join(" and "));
     }
+    let _lock = super::installing();
     begin(&format!("system: installing {} with apt, {why}", packages.join(" and ")));
     run(apt().arg("update")).context("apt could not read its package lists")?;
     run(apt().args(["install", "-y", "--no-install-recommends"]).args(packages))

@@ -1,0 +1,51 @@
+//! AG-UI: the official client, and the official schema of events, against the development gateway; and the servers of
+//! agent frameworks, each with a scripted model, against the official client.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::command::{Shown, show};
+use crate::gateway;
+use crate::progress::begin;
+use crate::project::Project;
+use crate::test::tally::{self, Tally};
+use crate::tools::{npm, python};
+
+/// The folder of the tests.
+const TESTS: &str = "tests/interop/ag-ui";
+/// The servers, by the names of their files of requirements.
+const SERVERS: [&str; 4] = ["pydantic-ai", "agent-framework", "langgraph", "agno"];
+
+/// Installs and builds what the client needs, and counts its tests against the gateway.
+pub(super) fn run_client(project: &Project) -> Result<Tally> {
+    install_client(project)?;
+    let gateway = gateway::build(project)?;
+    begin("interop: @ag-ui/client 1.0.0 against the development gateway");
+    test(project, "runs.test.mjs", |node| node.env("TURNWIRE_GATEWAY", gateway))
+}
+
+/// Installs the servers, and counts the client's tests against them.
+pub(super) fn run_servers(project: &Project) -> Result<Tally> {
+    install_client(project)?;
+    let environments = project.scratch("ag-ui")?;
+    for server in SERVERS {
+        let requirements = project.path(TESTS).join(format!("servers/requirements/{server}.txt"));
+        python::environment(project, &environments.join(server), &requirements)?;
+    }
+    begin("interop: Pydantic AI, Agent Framework, LangGraph and Agno against @ag-ui/client 1.0.0");
+    test(project, "servers.test.mjs", |node| node.env("AG_UI_SERVERS", environments))
+}
+
+fn install_client(project: &Project) -> Result<()> {
+    npm::ci(project, TESTS, "with the official client of AG-UI")?;
+    npm::ci(project, "tests", "which run programs")
+}
+
+fn test(project: &Project, file: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<Tally> {
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-reporter=spec", "--test-timeout=300000"])
+        .arg(project.path(TESTS).join(file));
+    let Shown { status, output } = show(with(&mut node), super::LIMIT)?;
+    tally::of_run("interop", status, tally::node(&output))
+}

@@ -1,0 +1,175 @@
+//! The steps that mostly compile Rust.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::{Value, json};
+
+use crate::families::FAMILIES;
+use crate::front_end;
+use crate::fuzz;
+use crate::gateway::{self, Gateway};
+use crate::interop::{self, Vendor};
+use crate::output;
+use crate::project::{Project, cargo};
+use crate::test::report::Verdict;
+use crate::test::runner::{NodeTests, in_browser};
+use crate::test::session::{Session, check, count, played};
+use crate::test::tally::{self, Tally};
+use crate::tools::browser::Browser;
+use crate::tools::rust;
+
+/// Where the gateway listens that the crate's own tests in the browser call, if that is free.
+const GATEWAY_PORT: u16 = 8797;
+/// For how many seconds each fuzz target runs, in a quick run and in a whole one.
+const FUZZ_SECONDS: [u64; 2] = [5, 15];
+/// Whose software a quick run leaves out: each is 400 MB to download.
+const LARGE: [Vendor; 2] = [Vendor::AgUiServers, Vendor::Codex];
+/// What a quick run lints by itself: a family over `fetch` with the least features, and the one over sockets.
+const QUICK_FAMILIES: [&str; 2] = ["truefoundry", "turn-rpc"];
+
+pub(super) fn format(session: &Session<'_>) -> Result<Verdict> {
+    check(cargo().args(["fmt", "--all", "--check"]).current_dir(session.project.root()))
+}
+
+pub(super) fn clippy(session: &Session<'_>) -> Result<Verdict> {
+    let root = session.project.root();
+    let lint = |arguments: &[&str]| {
+        check(cargo().arg("clippy").args(arguments).args(["--", "-D", "warnings"]).current_dir(root))
+    };
+    lint(&["--all-targets", "--workspace"])?;
+    rust::ensure_wasm_target(session.project)?;
+    let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
+    lint(&[&browser[..], &["--all-targets", "--features", "module,js-classes"]].concat())?;
+    // Each family of protocols by itself: as the package has it, and as a Rust front end may.
+    let ways = session.scope.of(1, 2, "ways to build each family");
+    let count = session.scope.of(QUICK_FAMILIES.len(), FAMILIES.len(), "families by themselves");
+    let is_chosen = |family: &&String| count == FAMILIES.len() || QUICK_FAMILIES.contains(&family.as_str());
+    for family in FAMILIES.iter().filter(is_chosen) {
+        for features in [format!("module,{family}"), family.clone()].iter().take(ways) {
+            lint(&[&browser[..], &["--lib", "--no-default-features", "--features", features]].concat())?;
+        }
+    }
+    Ok(Verdict::Held)
+}
+
+/// For both targets: the browser layer exists only on one, the host's API only on the other.
+pub(super) fn docs(session: &Session<'_>) -> Result<Verdict> {
+    let root = session.project.root();
+    let document = |arguments: &[&str]| {
+        check(
+            cargo()
+                .args(["doc", "--package", "turnwire", "--no-deps"])
+                .args(arguments)
+                .env("RUSTDOCFLAGS", "-D warnings")
+                .current_dir(root),
+        )
+    };
+    document(&[])?;
+    rust::ensure_wasm_target(session.project)?;
+    document(&["--target", rust::WASM_TARGET, "--features", "module,js-classes"])
+}
+
+pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root());
+    count("cargo test", session.scope.tell(&mut command), tally::rust)
+}
+
+pub(super) fn fuzz(session: &Session<'_>) -> Result<Verdict> {
+    fuzz::lint(session.project)?;
+    let [quick, all] = FUZZ_SECONDS;
+    let seconds = session.scope.of(quick, all, "seconds for each target");
+    fuzz::run_all(session.project, Duration::from_secs(seconds)).map(Verdict::Counted)
+}
+
+/// All tests in Chromium; those of the crate's own client and of its classes in Firefox as well.
+pub(super) fn browser(session: &Session<'_>) -> Result<Verdict> {
+    let project = session.project;
+    rust::ensure_wasm_target(project)?;
+    let runners = rust::wasm_bindgen(project)?;
+    let wasm_pack = rust::wasm_pack()?.join("wasm-pack");
+    let program = session.gateway()?;
+    // The tests are compiled with its address: as long as it stays the same, they are not compiled again.
+    let gateway = Gateway::start(&program, gateway::free_port(GATEWAY_PORT)?, None)?;
+    let Browser { chrome, driver: chromedriver } = session.browser()?;
+    let engines = session.engines()?;
+    let program = |name: &str| engines.path(name).map(Path::to_path_buf).context("Firefox is not there");
+    let (firefox, geckodriver) = (program("FIREFOX")?, program("GECKODRIVER")?);
+    let capabilities = capabilities(project, &chrome, &firefox)?;
+    let mut search = vec![runners];
+    search.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    let search = env::join_paths(search).context("the PATH cannot be extended")?;
+    let play = |browser: &str, driver: &Path, filter: &[&str]| {
+        played(
+            "wasm-pack test",
+            Command::new(&wasm_pack)
+                .args(["test", "--headless", &format!("--{browser}"), "--mode", "no-install"])
+                .arg(if browser == "chrome" { "--chromedriver" } else { "--geckodriver" })
+                .arg(driver)
+                .args(["--", "--features", "module,js-classes"])
+                .args(filter)
+                .env("PATH", &search)
+                .env(if browser == "chrome" { "CHROMEDRIVER" } else { "GECKODRIVER" }, driver)
+                .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &capabilities)
+                // Its default, 20 seconds, is little on a machine that has other work.
+                .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
+                .env("TURNWIRE_GATEWAY_URL", gateway.url())
+                .current_dir(project.root()),
+            tally::rust,
+        )
+    };
+    let in_chrome = || play("chrome", &chromedriver, &[]);
+    let in_firefox = || play("firefox", &geckodriver, &["--test", "browser"]);
+    // The tests mostly wait for the gateway, so both browsers play at once.
+    let page = output::page();
+    let (chrome, firefox) = thread::scope(|scope| {
+        let firefox = scope.spawn(|| output::onto(page, in_firefox));
+        (in_chrome(), firefox.join().unwrap_or_else(|_| Err(anyhow!("Firefox's thread panicked"))))
+    });
+    let mut tally = session.again(&"browser: Chromium", chrome, in_chrome)?;
+    tally.add(session.again(&"browser: Firefox", firefox, in_firefox)?);
+    Ok(Verdict::Counted(tally))
+}
+
+/// webdriver.json with the paths of the browsers that were found.
+fn capabilities(project: &Project, chrome: &Path, firefox: &Path) -> Result<PathBuf> {
+    let source = project.path("webdriver.json");
+    let text = fs::read_to_string(&source).context("cannot read webdriver.json")?;
+    let mut capabilities: Value = serde_json::from_str(&text).context("webdriver.json is no JSON")?;
+    capabilities["goog:chromeOptions"]["binary"] = json!(chrome);
+    capabilities["moz:firefoxOptions"]["binary"] = json!(firefox);
+    let file = project.scratch("")?.join("webdriver.json");
+    fs::write(&file, capabilities.to_string()).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(file)
+}
+
+/// Its lints too: it is no member of the workspace.
+pub(super) fn rust_page(session: &Session<'_>) -> Result<Verdict> {
+    let project = session.project;
+    let page = front_end::build_page(project)?;
+    check(cargo().args(["fmt", "--check"]).current_dir(project.path("www/rust")))?;
+    session.test_packages()?;
+    let mut tests = NodeTests::in_directory(session, "tests/rust-page")?;
+    tests.runner.env("TURNWIRE_PAGE", page);
+    in_browser(session, &mut tests.runner)?;
+    tests.run(session)
+}
+
+pub(super) fn interop(session: &Session<'_>) -> Result<Verdict> {
+    session.package()?;
+    let (large, others): (Vec<_>, Vec<_>) =
+        Vendor::ALL.into_iter().partition(|vendor| LARGE.contains(vendor));
+    let count = session.scope.of(others.len(), Vendor::ALL.len(), "vendors");
+    let mut tally = Tally::default();
+    for vendor in others.into_iter().chain(large).take(count) {
+        let run = || interop::run_vendor(session.project, vendor);
+        tally.add(session.again(&format!("interop: {vendor:?}"), run(), run)?);
+    }
+    Ok(Verdict::Counted(tally))
+}

@@ -1,0 +1,151 @@
+//! Node's test runner: over which files, how many at a time, with which programs, and what runs once more.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{Shown, show};
+use crate::output::{self, Page};
+use crate::test::report::Verdict;
+use crate::test::session::{LIMIT, Session};
+use crate::test::tally::{self, Tally};
+
+/// Directories whose tests wait more than they work (connections break, tabs come back, people answer), and how many of
+/// their files run at a time. Each file has a process, a gateway and a browser of its own.
+const WAITING: [(&str, usize); 3] = [("tests/e2e", 2), ("tests/engines", 2), ("pkg/test", 3)];
+
+/// Of how many files that fail the tests run once more. Where more fail, that was no accident.
+const MOST_AGAIN: usize = 3;
+
+/// Files of tests for Node's test runner, which is started for each of them.
+#[derive(Debug)]
+pub(super) struct NodeTests {
+    /// The runner without a file, for what it needs to know.
+    pub(super) runner: Command,
+    files: Vec<PathBuf>,
+    /// How many files run at a time.
+    at_once: usize,
+}
+
+impl NodeTests {
+    /// The `*.test.mjs` files of a directory of the checkout.
+    pub(super) fn in_directory(session: &Session<'_>, directory: &str) -> Result<Self> {
+        let directory = session.project.path(directory);
+        let files = test_files(&directory)?;
+        Ok(Self::of(session, &directory, files))
+    }
+
+    /// These files, run in that directory.
+    pub(super) fn of(
+        session: &Session<'_>,
+        directory: &Path,
+        files: impl IntoIterator<Item = PathBuf>,
+    ) -> Self {
+        let mut runner = Command::new("node");
+        runner.args(["--test", "--test-reporter=spec", "--test-timeout=600000"]).current_dir(directory);
+        session.scope.tell(&mut runner);
+        let waiting = WAITING.iter().find(|(waiting, _)| directory.ends_with(waiting));
+        Self { runner, files: files.into_iter().collect(), at_once: waiting.map_or(1, |(_, count)| *count) }
+    }
+
+    /// Adds files.
+    pub(super) fn add(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        self.files.extend(files);
+    }
+
+    /// Runs them and counts their tests. Files that fail run once more, by themselves.
+    pub(super) fn run(&self, session: &Session<'_>) -> Result<Verdict> {
+        let mut played = Tally::default();
+        let mut failed = Vec::new();
+        for (file, run) in self.first_run() {
+            match run {
+                Ok(tally) if tally.failed == 0 => played.add(tally),
+                run => failed.push((file, run)),
+            }
+        }
+        let may_be_chance = failed.len() <= MOST_AGAIN;
+        for (file, first) in failed {
+            let name = file.strip_prefix(session.project.root()).unwrap_or(file).display();
+            let again = || self.run_file(file);
+            played.add(if may_be_chance { session.again(&name, first, again) } else { first }?);
+        }
+        if played == Tally::default() {
+            bail!("node --test: no test ran");
+        }
+        Ok(Verdict::Counted(played))
+    }
+
+    /// How each file ended, in their order.
+    fn first_run(&self) -> Vec<(&Path, Result<Tally>)> {
+        let next = AtomicUsize::new(0);
+        let ended = Mutex::new(Vec::new());
+        let step_page = output::page();
+        thread::scope(|scope| {
+            let work = || {
+                while let Some((at, file)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    self.files.get(at).map(|file| (at, file.as_path()))
+                } {
+                    // The lines of files that run side by side must not mix.
+                    let page = if self.at_once > 1 { Some(Page::default()) } else { step_page.clone() };
+                    let run = output::onto(page.clone(), || self.run_file(file));
+                    let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+                    if self.at_once > 1 {
+                        output::onto(step_page.clone(), || page.iter().for_each(output::pass_on));
+                    }
+                    ended.push((at, file, run));
+                }
+            };
+            for _ in 0..self.at_once {
+                scope.spawn(work);
+            }
+        });
+        let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ended.sort_by_key(|(at, ..)| *at);
+        ended.into_iter().map(|(_, file, run)| (file, run)).collect()
+    }
+
+    /// A file may have no test for the engine that plays.
+    fn run_file(&self, file: &Path) -> Result<Tally> {
+        let mut runner = Command::new(self.runner.get_program());
+        runner.args(self.runner.get_args()).arg(file);
+        runner.envs(self.runner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if let Some(directory) = self.runner.get_current_dir() {
+            runner.current_dir(directory);
+        }
+        let Shown { status, output } = show(&mut runner, LIMIT)?;
+        match status {
+            Some(status) if status.success() && tally::node(&output) == Tally::default() => {
+                Ok(Tally::default())
+            }
+            status => tally::of_run("node --test", status, tally::node(&output)),
+        }
+    }
+}
+
+/// The `*.test.mjs` files of a directory, in order.
+pub(super) fn test_files(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = fs::read_dir(directory)
+        .with_context(|| format!("cannot list {}", directory.display()))?
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
+        .collect();
+    if files.is_empty() {
+        bail!("{} has no *.test.mjs", directory.display());
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Tells tests in a browser where the programs are that they start.
+pub(super) fn in_browser(session: &Session<'_>, runner: &mut Command) -> Result<()> {
+    runner.env("TURNWIRE_GATEWAY", session.gateway()?);
+    let browser = session.browser()?;
+    runner.env("CHROME", &browser.chrome).env("CHROMEDRIVER", &browser.driver);
+    Ok(())
+}
