@@ -1,7 +1,9 @@
 //! What frames of a stream come to: events, and the stream's place.
 
+use crate::event::{EventKind, EventRef, TextDelta};
 use crate::features::{FrameRecords, Sockets, Transcripts};
-use crate::protocol::EventDecoder;
+use crate::json::Object;
+use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::{Frame, FrameSink, Run};
 
 use super::intake::Intake;
@@ -11,6 +13,50 @@ pub(super) struct FrameRecord {
     pub(super) _by: FrameRecords,
     /// The server's name of the last frame that came; empty if unknown.
     pub(super) cursor: String,
+    /// The pause of the turn that was read last, and its number, until it is known whether the turn went on.
+    pub(super) pause: Option<(u64, Object<'static>)>,
+}
+
+impl FrameRecord {
+    pub(super) fn new(by: FrameRecords) -> Self {
+        Self { _by: by, cursor: String::new(), pause: None }
+    }
+}
+
+/// Takes the events of a record. A turn that paused and went on has more of them: its pause is not its end.
+pub(super) struct Recorded<'r> {
+    pub(super) intake: &'r mut Intake,
+    pub(super) record: &'r mut FrameRecord,
+}
+
+impl Recorded<'_> {
+    fn goes_on(&mut self) {
+        if let Some((number, pause)) = self.record.pause.take() {
+            self.intake.pass_over(number, EventRef::of(&pause));
+        }
+    }
+}
+
+impl EventSink for Recorded<'_> {
+    fn delta(&mut self, sequence_number: u64, delta: TextDelta<'_>) {
+        self.goes_on();
+        self.intake.delta(sequence_number, delta);
+    }
+
+    fn event(&mut self, sequence_number: u64, event: EventRef<'_>) {
+        self.goes_on();
+        if is_pause(event) {
+            self.record.pause = Some((sequence_number, event.fields.clone().into_owned()));
+        } else {
+            self.intake.event(sequence_number, event);
+        }
+    }
+}
+
+/// Whether a turn ends only until its calls are answered.
+fn is_pause(event: EventRef<'_>) -> bool {
+    let state = event.fields.object("state").filter(|_| event.kind == EventKind::TurnDone);
+    state.is_some_and(|state| !state.array("required_actions").is_empty())
 }
 
 /// Takes the frames of one chunk.

@@ -151,6 +151,12 @@ impl Intake {
         }
     }
 
+    /// An event came of which nothing is true any more.
+    pub(super) fn pass_over(&mut self, sequence_number: u64, event: EventRef<'_>) {
+        self.compare(sequence_number, &[event.fields.text("type"), id_of(event)]);
+        self.admits(sequence_number);
+    }
+
     /// Whether a gap before this number is passed over.
     fn passes(&mut self, sequence_number: u64) -> bool {
         let last = self.machine.cursor().last();

@@ -6,13 +6,13 @@ use crate::event::{EventKind, EventRef};
 use crate::index::{EventIndex, Message};
 use crate::json::{Object, Value};
 use crate::names::Names;
-use crate::protocol::{Capabilities, EventDecoder, Protocol};
+use crate::protocol::{Capabilities, EventDecoder, EventSink, Protocol};
 use crate::sse::{Frame, FrameError};
 
 use super::answered::{AnsweredCalls, Skim};
 use super::conventions::{Answers, Conventions, Recovery};
 use super::frames::Frames;
-use super::incoming::{FrameRecord, Incoming};
+use super::incoming::{FrameRecord, Incoming, Recorded};
 use super::intake::{Intake, id_of};
 use super::{TurnInput, TurnMachine, digits};
 use crate::features::{DiscardPending, SeparateAnswers, Sockets};
@@ -54,7 +54,7 @@ impl TurnReader {
         let capabilities = protocol.capabilities();
         let conventions = Conventions::of(&capabilities);
         let record = match conventions.recovery {
-            Recovery::Frames(by) => Some(FrameRecord { _by: by, cursor: String::new() }),
+            Recovery::Frames(by) => Some(FrameRecord::new(by)),
             _ => None,
         };
         Self {
@@ -207,12 +207,27 @@ impl TurnReader {
     pub fn replay(&mut self) {
         self.connected(false);
         self.decoder.restart();
+        if let Some(record) = &mut self.record {
+            record.pause = None;
+        }
     }
 
-    /// Takes the data of a frame that was listed, not streamed.
+    /// Takes the data of a frame that was listed, not streamed. If the turn pauses in it, the next frame or
+    /// [`end_replay`](Self::end_replay) decides whether it still does.
     pub fn push_frame(&mut self, data: &str) -> Result<()> {
-        self.decoder.decode(&listed_frame(data), &mut self.intake);
+        let Self { decoder, intake, record, .. } = self;
+        match record {
+            Some(record) => decoder.decode(&listed_frame(data), &mut Recorded { intake, record }),
+            None => decoder.decode(&listed_frame(data), intake),
+        }
         self.intake.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// All that was recorded has come.
+    pub fn end_replay(&mut self) {
+        if let Some((number, pause)) = self.record.as_mut().and_then(|record| record.pause.take()) {
+            self.intake.event(number, EventRef::of(&pause));
+        }
     }
 
     /// Takes the data of a listed frame whose events are not delivered. Returns the number of the last event in it;

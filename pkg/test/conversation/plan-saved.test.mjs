@@ -39,6 +39,12 @@ test("two of three answers come back, and the third sends all", () => {
   assert.equal(take(plan, answer(1, "e", "3")), "start 2 after newest: c=1,d=2,e=3");
 });
 
+test("what a tool of the page has returned goes out by itself", () => {
+  const asks = [...calls("tool", "c"), ...calls("tool", "d")];
+  const plan = restored('[["a","1","x","c",true],["a","2","x","d",false]]');
+  assert.equal(take(plan, page([listed("x", "", "a", { calls: asks })])), "start 2 after newest: c=1,d=2");
+});
+
 test("a steered message is unknown until its turn is loaded", () => {
   const plan = restored('[["q","b","w",false,true]]');
   assert.equal(take(plan, page([listed("x", "w", "a")], true)), "");

@@ -415,6 +415,55 @@ fn an_answer_to_a_server_that_is_away_is_sent_again() {
     assert_eq!(play.delivered(), SECOND);
 }
 
+/// Another page reads such a turn from its beginning: a pause after which it went on is not its end.
+#[test]
+fn a_pause_in_a_record_is_not_the_end_of_a_turn_that_went_on() {
+    let whole = [first_half(), second_half()].concat();
+    for cut in 1..whole.len() {
+        let mut play = recorded();
+        play.found(&running());
+        assert_eq!(play.stream(Reconnect::default()), "frames");
+        play.plays(
+            "goes on",
+            &[
+                (Answers(kept(&whole[..cut], Some("c"), "c")), "frames from c"),
+                (Answers(kept(&whole[cut..], None, "c12")), "end done"),
+            ],
+        );
+        let delivered = play.delivered();
+        let ends = delivered.iter().filter(|event| *event == "turn.done").count();
+        assert_eq!((ends, &delivered[delivered.len() - 6..]), (1, &SECOND.map(str::to_owned)[..]), "{cut}");
+    }
+    // With one answer it goes on, and waits for the other one; its stream follows.
+    let mut play = recorded();
+    play.found(&running());
+    assert_eq!(play.stream(Reconnect::default()), "frames");
+    play.plays(
+        "follows",
+        &[
+            (Answers(kept(&whole[..7], None, "c7")), "subscribe at c7"),
+            (Brings(stored(8, &[finish(&json!({"type": "suspended"}))])), "end done"),
+        ],
+    );
+    assert_eq!(play.waiting(), ["b"]);
+}
+
+/// What is recorded last is how the turn stands: it pauses there.
+#[test]
+fn a_pause_at_the_end_of_a_record_is_one() {
+    let mut play = recorded();
+    play.found(&running());
+    assert_eq!(play.stream(Reconnect::default()), "frames");
+    play.plays(
+        "pauses",
+        &[
+            (Answers(kept(&first_half(), Some("c"), "c5")), "frames from c"),
+            (Answers(kept(&[], None, "c5")), "end done"),
+        ],
+    );
+    assert_eq!(play.waiting(), ["a", "b"]);
+}
+
 /// A message is a turn of its own.
 #[test]
 fn a_message_is_no_answer() {

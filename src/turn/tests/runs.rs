@@ -130,6 +130,11 @@ pub(in crate::turn) fn listed(content: &str) -> Json {
 }
 
 impl Play {
+    /// The calls that the turn waits for.
+    pub(in crate::turn) fn waiting(&self) -> Vec<String> {
+        self.driver.reader().index().pending().iter().map(|action| action.id.clone()).collect()
+    }
+
     pub(in crate::turn) fn status(&self) -> &'static str {
         self.driver.reader().machine().status().as_str()
     }

@@ -29,7 +29,7 @@ export function save({ queue, turns, saved }: State): string {
   return records[0] ? JSON.stringify(records) : "";
 }
 
-/** Takes what an earlier page has stored. All of it is held: nothing goes out before a person says so. */
+/** Takes what an earlier page has stored. What a person wrote or decided is held: it goes out when the person says so. */
 export function restored(plan: State, { text: stored }: FactOf<"restored">): void {
   for (const [kind, text, id = "", one, two, fate] of read(stored)) {
     if (kind === "q") plan.queue.push({ key: newKey(plan), input: text, state: two ? "unknown" : "here", isHeld: true, into: id, discard: !!one });

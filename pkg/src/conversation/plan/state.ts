@@ -71,7 +71,7 @@ export interface Turn {
   /** It begins with a message of the person. */
   asks: boolean;
   calls: Call[];
-  /** The answers wait until a person releases them: they have failed once, or come from an earlier page. */
+  /** The answers wait until a person releases them: they have failed once, or a person gave one in an earlier page. */
   isHeld: boolean;
   /** Messages that were steered into it. Their texts are empty once the turn's own record has them. */
   readonly steered: { readonly key: number; text: string }[];

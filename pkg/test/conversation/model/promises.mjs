@@ -16,8 +16,9 @@ export class Promises {
 
   /** The page comes back: answers that were kept are kept still. */
   keep(calls) {
-    for (const { call, answer, sent } of calls) if (answer !== "" && !sent) this.#kept.set(call, answer);
-    this.#heldCalls = new Set(this.#kept.keys());
+    const kept = calls.filter(({ answer, sent }) => answer !== "" && !sent);
+    for (const { call, answer } of kept) this.#kept.set(call, answer);
+    this.#heldCalls = new Set(kept.filter(({ who }) => who !== "tool").map(({ call }) => call));
   }
 
   /** What was shown before a fact, and after it. */
@@ -52,7 +53,7 @@ export class Promises {
     if (kind === "sendNow" || kind === "steerQueued") this.#stopped.delete(key);
     for (const effect of effects) {
       const calls = effect.kind === "answer" ? [effect.call] : effect.kind === "start" ? (effect.input?.answers?.map(([call]) => call) ?? []) : [];
-      for (const call of calls) assert.ok(!this.#heldCalls.has(call), `the answer to ${call} leaves by itself after a reload`);
+      for (const call of calls) assert.ok(!this.#heldCalls.has(call), `a person's answer to ${call} leaves by itself after a reload`);
       if (effect.kind === "start") assert.ok(!this.#stopped.has(effect.turn), `input ${effect.turn} leaves by itself after a stop`);
     }
     if (kind === "stop" && before.canStop) for (const item of before.queue) this.#stopped.add(item.key);

@@ -43,13 +43,17 @@ impl Replaying {
                 return detached(cx, error.into(), false);
             }
         }
+        let has_next = self.pager.advance(page);
+        if !has_next {
+            cx.reader.end_replay();
+        }
         if cx.machine().status().is_terminal() {
             return backfill(cx);
         }
         if cx.machine().cursor().last() != before {
             cx.retry.answered();
         }
-        if self.pager.advance(page) {
+        if has_next {
             return Transition::stay(Then::Ask);
         }
         let cursor = page.text("cursor");
