@@ -53,12 +53,6 @@ export interface CarrierOptions {
   readonly page: number;
 }
 
-/** What was read of a turn, and the number of the page that had it. */
-interface Read {
-  readonly known: Known;
-  readonly asked: number;
-}
-
 /** The effect of a kind. */
 type EffectOf<K extends Effect["kind"]> = Effect & { readonly kind: K };
 
@@ -77,12 +71,12 @@ export class Carrier implements Carrying {
   /** The session, once it is there. */
   session: Session | undefined;
   /** What was read of turns, by their ids. */
-  readonly #read = new Map<string, Read>();
-  /** How many pages were asked for. */
-  #asked = 0;
+  readonly #read = new Map<string, Known>();
   /** A turn was started here. */
   #hasStarted = false;
   #opening: Promise<Session> | undefined;
+  /** The session is getting its title. */
+  #renaming: Promise<void> | undefined;
   #tools = new AbortController();
   readonly #closing = new AbortController();
   /** The branches that were asked for: one that cannot be read is not asked for again before the next page. */
@@ -98,7 +92,8 @@ export class Carrier implements Carrying {
     let tracked = this.turns.get(key);
     if (!tracked) this.turns.set(key, (tracked = new TrackedTurn(key)));
     const read = this.#read.get(id);
-    if (read && read.known !== tracked.known && isNewer(read, tracked)) tracked.take(read.known);
+    // What is followed here is newer than a list.
+    if (read && read !== tracked.known && !tracked.turn) tracked.take(read);
     return tracked;
   }
 
@@ -131,9 +126,8 @@ export class Carrier implements Carrying {
   async loadBranch(lastTurnId: string): Promise<boolean> {
     if (this.#branches.has(lastTurnId)) return false;
     this.#branches.add(lastTurnId);
-    const asked = (this.#asked += 1);
     try {
-      this.#keep(await (await this.#ready()).history({ turns: this.#options.page, lastTurnId, signal: this.#closing.signal }), asked);
+      this.#keep(await (await this.#ready()).history({ turns: this.#options.page, lastTurnId, signal: this.#closing.signal }));
       return true;
     } catch (error) {
       this.#fail(error);
@@ -205,6 +199,7 @@ export class Carrier implements Carrying {
     if (input && "message" in input) tracked.takeText(input.message);
     try {
       const session = this.session ?? (await this.#ready());
+      if (this.#renaming) await this.#renaming;
       if (tracked.isCancelled) throw new StateError("turn_not_started", "it was stopped before it was sent");
       const turn = session.createTurn({
         ...tracked.options,
@@ -249,14 +244,14 @@ export class Carrier implements Carrying {
     }
     if (tracked.reading !== reading) return;
     this.#leave(tracked);
-    tracked.lastAsked = this.#asked;
     this.#look(tracked, turn);
     this.#to.topics.tell("end", turn);
     this.#end(tracked, turn, failure);
     if (tracked.isOwn) this.#to.isNews();
-    // Servers refuse what a turn says if the session was changed meanwhile: none runs, and no tool is about to start one.
+    // Servers refuse what a turn says if the session was changed meanwhile: none runs, no tool is about to start one, and the
+    // next one waits.
     const isQuiet = this.#waitingIn(turn.snapshot()).every(({ who }) => who !== "tool") && [...this.turns.values()].every((other) => !other.reading);
-    if (isQuiet) void this.#rename();
+    if (isQuiet) this.#renaming = this.#rename().finally(() => (this.#renaming = undefined));
   }
 
   /** Tells how a turn's reading has ended. */
@@ -309,6 +304,12 @@ export class Carrier implements Carrying {
     const tracked = this.turn(turn);
     this.#leave(tracked);
     if (tracked.turn) this.#to.topics.tell("end", tracked.turn);
+  }
+
+  /** What was read of a turn here is not all of it any more. */
+  forget({ turn, id }: EffectOf<"forget">): void {
+    this.turns.delete(turn);
+    this.turn(turn, id);
   }
 
   #leave(tracked: TrackedTurn): void {
@@ -387,7 +388,6 @@ export class Carrier implements Carrying {
   }
 
   async load({ before }: EffectOf<"load">): Promise<void> {
-    const asked = (this.#asked += 1);
     try {
       const session = await this.#ready();
       const { history, pages, turnIds } = session.capabilities;
@@ -395,7 +395,7 @@ export class Carrier implements Carrying {
       if (!history || (!turnIds && this.#hasStarted)) return this.#to.tell({ kind: "pageFailed" });
       const page = await session.history({ turns: pages ? Math.min(AT_ONCE, this.#options.page) : this.#options.page, ...(before !== null && { before }), signal: this.#closing.signal });
       this.#branches.clear();
-      this.#keep(page, asked);
+      this.#keep(page);
       this.#to.tell({ kind: "page", turns: this.#listed(page), hasEarlier: page.hasEarlier });
     } catch (error) {
       this.#fail(error, true);
@@ -407,9 +407,9 @@ export class Carrier implements Carrying {
     return listedTurns(page, (snapshot) => this.#waitingIn(snapshot));
   }
 
-  #keep(page: History, asked: number): void {
-    for (const known of page) this.#read.set(known.id!, { known, asked });
-    for (const known of page.branches) if (!this.#read.has(known.id)) this.#read.set(known.id, { known, asked });
+  #keep(page: History): void {
+    for (const known of page) this.#read.set(known.id!, known);
+    for (const known of page.branches) if (!this.#read.has(known.id)) this.#read.set(known.id, known);
   }
 
   /** Gives a session the first words as its title, if it has none and was not made with one. */
@@ -426,15 +426,6 @@ export class Carrier implements Carrying {
   #fail(error: unknown, isLasting = false): void {
     if (!this.#closing.signal.aborted) this.#to.failed(asTurnwireError(error), isLasting);
   }
-}
-
-/**
- * Whether a list knows more than the object of a turn: one that waits may have been continued by another page since. A list
- * that was asked for while the turn ran may be older.
- */
-function isNewer({ known, asked }: Read, { turn, reading, lastAsked }: TrackedTurn): boolean {
-  const waits = (one: Known): boolean => "snapshot" in one && one.snapshot().required_actions.length > 0;
-  return !turn || (!reading && asked > lastAsked && waits(turn) && !waits(known));
 }
 
 /** The input item that answers a call of a turn. */

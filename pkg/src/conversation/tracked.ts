@@ -32,8 +32,6 @@ export class TrackedTurn {
   isCancelled = false;
   /** Stops the reading; there is one while it is read. */
   reading: AbortController | undefined;
-  /** The number of the last page that had been asked for when it was read to its end. */
-  lastAsked = 0;
   /** What the plan was told last: the id, what it does, what it waits for, how many messages were steered into it. */
   told: { id: boolean; activity: Activity; waiting: string; steered: number } = { id: false, activity: "thinking", waiting: "[]", steered: 0 };
   /** Ends the subscription to the turn. */

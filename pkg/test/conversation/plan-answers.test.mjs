@@ -44,8 +44,8 @@ test("one goes at once where the turn takes it", () => {
   // It was taken, but the turn had paused before that was told: where the turn goes on, the list says.
   const [taken] = told("taken");
   const late = [...live, [ended(1, calls("person", "c")), ""], [taken, "load"]];
-  play(ALL, ...late, [page([listed("x", "", "a", { state: "running" })]), "watch 1: x"]);
-  play(ALL, ...late, [page([listed("x", "", "a", { calls: calls("person", "e") })]), ""], [answer(1, "e", "no"), "start 2 after newest: e=no"]);
+  play(ALL, ...late, [page([listed("x", "", "a", { state: "running" })]), "forget 1; watch 1: x"]);
+  play(ALL, ...late, [page([listed("x", "", "a", { calls: calls("person", "e") })]), "forget 1"], [answer(1, "e", "no"), "start 2 after newest: e=no"]);
   // The others go at the end.
   play(ALL, ...live, told("taken"), [ended(1, calls("person", "d")), ""], [answer(1, "d", "yes"), "start 2 after newest: d=yes"]);
 });

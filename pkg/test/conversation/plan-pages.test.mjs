@@ -1,7 +1,7 @@
 // The rules of a plan, as tables. Pages of the server's turns, and the tree that they make.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALL, answer, attach, calls, catchUp, detach, ended, LINEAR, listed, loadEarlier, loaded, named, page, pageFailed, path, phase, play, running, send, show, siblings, started, take } from "./rules.mjs";
+import { ALL, answer, attach, calls, catchUp, detach, ended, incomplete, LINEAR, listed, loadEarlier, loaded, named, page, pageFailed, path, phase, play, running, send, show, siblings, started, take } from "./rules.mjs";
 
 test("abandoned branches are not shown", () => {
   const turns = [listed("x", "", "a"), listed("y", "x", "b"), listed("z", "y", "c"), listed("v", "x", "b"), listed("w", "v", "d")];
@@ -39,7 +39,7 @@ test("earlier pages come before, and gaps are kept", () => {
 test("of a turn that runs again, no tool runs before the turn tells what waits", () => {
   const waits = { kind: "waits", turn: 1, calls: calls("tool", "c") };
   const plan = loaded(ALL, [listed("x", "", "a", { calls: calls("tool", "c") })]);
-  const steps = [[{ kind: "leading", on: true }, "load"], [page([listed("x", "", "a", { state: "running" })]), "watch 1: x"], [waits, "run c"]];
+  const steps = [[{ kind: "leading", on: true }, "load"], [page([listed("x", "", "a", { state: "running" })]), "forget 1; watch 1: x"], [waits, "run c"]];
   for (const [fact, expected] of steps) assert.equal(take(plan, fact), expected);
 });
 
@@ -72,6 +72,36 @@ test("turns that go on under one id come after those of a page that is older", (
   plan.take(named(3, "y"));
   plan.take(page([listed("x", "", "a")]));
   assert.equal(path(plan), "x y y");
+});
+
+test("a turn that went on without a reader is taken anew, in one place", () => {
+  const took = { kind: "answered", turn: 2, call: "d", delivery: "taken" };
+  const late = [
+    ...running,
+    [ended(1, calls("person", "c")), ""],
+    [answer(1, "c", "yes"), "start 2 after newest: c=yes"],
+    [named(2, "x", "x"), ""],
+    [{ kind: "waits", turn: 2, calls: calls("person", "d") }, ""],
+    [answer(2, "d", "no"), "answer 2: d=no"],
+    [ended(2, calls("person", "d")), ""],
+    [took, "load"],
+  ];
+  const options = { ...LINEAR, liveAnswers: true };
+  const names = (plan) => plan.view().path.map(({ name }) => name);
+  for (const [more, effects, phase_] of [
+    [{ state: "running" }, "forget 1; watch 1: x", "thinking"],
+    [{ calls: calls("person", "e") }, "forget 1", "waiting"],
+    [{}, "forget 1", "idle"],
+  ]) {
+    const plan = play(options, ...late, [page([listed("x", "", "a", more)]), effects]);
+    assert.deepEqual([path(plan), names(plan), phase(plan)], ["x", ["n1"], phase_]);
+  }
+  // What it waits for still is as it was heard.
+  play(options, ...late.slice(0, 2), [catchUp, "load"], [page([listed("x", "", "a", { calls: calls("person", "c") })]), ""]);
+});
+
+test("a turn whose end was not read is taken from the list", () => {
+  play(ALL, ...running, [incomplete(1), ""], [catchUp, "load"], [page([listed("x", "", "a")]), "forget 1"]);
 });
 
 test("a page may begin with turns that go on under one id", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileParts } from "../../dist/conversation.js";
+import { fakeServer } from "../../dist/testing.js";
 import { failure } from "../support/collect.mjs";
 import { linesOf, pageOf, PROTOCOLS, quiet, settle, until } from "./support.mjs";
 
@@ -111,4 +112,28 @@ test("a message with a file is shown with its parts, and a draft keeps them", as
   assert.equal(message.text, "see");
   await settle();
   chats.close();
+});
+
+test("a turn does not start while the session gets its title", async (t) => {
+  const server = fakeServer(async function* ({ text }) { yield `You said: ${text}`; }, { protocol: "tirea" });
+  const starts = [];
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  const fetch = async (url, init) => {
+    if (init?.method === "PATCH") await released;
+    if (init?.method === "POST") starts.push(init.body);
+    return server.connection.fetch(url, init);
+  };
+  const { chats, client } = await pageOf(null, { protocol: "tirea", server: { ...server, connection: { ...server.connection, fetch } } });
+  t.after(() => (chats.close(), client.close()));
+  const chat = chats.create();
+  chat.send("one");
+  await until(chat, () => linesOf(chat).at(-1) === "assistant: You said: one");
+  await quiet(chat);
+  chat.send("two");
+  await settle(20);
+  assert.equal(starts.length, 1);
+  release();
+  await until(chat, () => linesOf(chat).at(-1) === "assistant: You said: two");
+  assert.equal(starts.length, 2);
 });

@@ -14,8 +14,11 @@ export type Effect =
    * continues.
    */
   | { readonly kind: "cancel" | "leave"; readonly turn: number }
-  /** Read the turn with this id to its end, from where it was left; then what it does and how it ends. */
-  | { readonly kind: "watch"; readonly turn: number; readonly id: string }
+  /**
+   * Read the turn with this id to its end, from where it was left; then what it does and how it ends. Or forget what was read
+   * of it here: the server's list has more.
+   */
+  | { readonly kind: "watch" | "forget"; readonly turn: number; readonly id: string }
   /** Answer a call of the running turn; then `answered`. */
   | { readonly kind: "answer"; readonly turn: number; readonly call: string; readonly answer: string }
   /** Run a tool of the page; then `toolEnded`. */

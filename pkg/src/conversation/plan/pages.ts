@@ -63,6 +63,7 @@ export function page(plan: State, { turns, hasEarlier }: FactOf<"page">): void {
   const listed = turns.filter(({ id }) => id);
   const places = new Map(listed.map(({ id }, at) => [id, at]));
   if (reading === "newest") plan.newest = plan.pages;
+  for (const one of listed) takeAnew(plan, one);
   if (!plan.options.fork) placeMerged(plan, listed, places, hasEarlier);
   place(plan, listed, places, reading);
   join(plan, places, reading, hasEarlier);
@@ -72,6 +73,28 @@ export function page(plan: State, { turns, hasEarlier }: FactOf<"page">): void {
   for (const one of listed) takeListed(plan, known.get(one.id)!, one);
   if (plan.turns.length > length && plan.turns.length < plan.options.turns) loadEarlier(plan);
   miss(plan);
+}
+
+/**
+ * A turn that waited and went on without a reader here is read anew, or taken from the list; so is one whose end was not
+ * read. Of several that continue each other under one id the first then has all.
+ */
+function takeAnew(plan: State, { id, state, calls }: ListedTurn): void {
+  const [first, ...others] = plan.turns.filter((turn) => turn.id === id);
+  const turn = others.at(-1) ?? first;
+  if (!first || !turn || turn.heard >= plan.pages) return;
+  // Its list may have what continued it under another id.
+  if (plan.turns.some((next) => !next.asks && !next.out && before(next) === turn)) return;
+  const isSame = (known: Turn["calls"][number]): boolean => known.state !== "sent" && calls.some((call) => call.id === known.id);
+  const wentOn = turn.state === "over" && !!turn.calls[0] && (state === "running" || !turn.calls.every(isSame));
+  if (!wentOn && (turn.state !== "incomplete" || state === "running")) return;
+  first.calls = turn.calls;
+  first.isHeld = turn.isHeld;
+  for (const other of others) {
+    remove(plan, other);
+    for (const next of plan.turns) if (next.parent === other) next.parent = first;
+  }
+  plan.effects.push({ kind: "forget", turn: first.key, id });
 }
 
 /**
@@ -90,6 +113,7 @@ function placeMerged(plan: State, listed: readonly ListedTurn[], places: Map<str
       if (!turn) continue;
       for (let other = asking!; other !== turn; other = before(other)!) remove(plan, other);
       turn.id = id;
+      plan.effects.push({ kind: "forget", turn: turn.key, id });
     }
     while (turn && !turn.asks && (turn = before(turn)) && !places.has(turn.id)) places.set(turn.id, at);
   }

@@ -35,6 +35,8 @@ export function carryOut(world, at, effect) {
       return tab.watch(effect.turn, effect.id);
     case "leave":
       return tab.unwatch(effect.turn);
+    case "forget":
+      return assert.ok(effect.id !== "" && effect.id === tab.idOf(effect.turn), "a turn that is taken anew has its id");
     case "store":
       tab.stored = effect.text;
       return;
