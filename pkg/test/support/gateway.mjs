@@ -12,20 +12,28 @@ export const WITH_GATEWAY = { skip: !PROGRAM && "TURNWIRE_GATEWAY names no progr
 /** Starts a gateway for the tests of a file. Returns an object whose `url` is its address. */
 export function useGateway() {
   const gateway = { url: undefined };
-  let child;
+  let program;
   before(async () => {
     if (!PROGRAM) return;
-    child = spawn(PROGRAM, ["--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
-    for await (const line of createInterface({ input: child.stdout })) {
-      [gateway.url] = /http:\/\/[\d.]+:\d+/.exec(line) ?? [];
-      if (gateway.url) break;
-    }
+    program = await startProgram("--listen", "127.0.0.1:0");
+    gateway.url = program.url;
   });
-  after(async () => {
-    if (!child) return;
+  after(() => program?.stop());
+  return gateway;
+}
+
+/** Starts the program: `{ url, stop }`. */
+export async function startProgram(...argv) {
+  const child = spawn(PROGRAM, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  let url;
+  for await (const line of createInterface({ input: child.stdout })) {
+    [url] = /http:\/\/[\d.]+:\d+/.exec(line) ?? [];
+    if (url) break;
+  }
+  const stop = async () => {
     const ended = once(child, "exit");
     child.kill();
     await ended;
-  });
-  return gateway;
+  };
+  return { url, stop };
 }
