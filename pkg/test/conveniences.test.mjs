@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";
+import { transform } from "esbuild";
 import { WebSocket } from "ws";
 import { allow, connect, deny, InputError, respond } from "../dist/index.js";
 import { collect, failure, textOf } from "./support/collect.mjs";
+import { fakeSockets } from "./support/fake-socket.mjs";
 import { events, LIST_TURNS, LiveStream, page, serve, serveFetched, serveSession, serveTurn } from "./support/server.mjs";
 import { created, done, message, record, text } from "./support/wire.mjs";
 
@@ -56,9 +58,22 @@ test("a turn that was read from the server has its id as the key", async (t) => 
   for await (const turn of session.listTurns({ limit: 3 })) assert.equal(turn.key, "t1");
 });
 
+/** A function that reads a turn in a block, and leaves it, as a bundler writes that for engines without `using`. */
+async function blockWith(keyword) {
+  const source = `return async (turn, read) => { { ${keyword} it = turn; await read(it); } };`;
+  const { code } = await transform(`async function made() { ${source} }`, { target: "es2022" });
+  return new Function(`${code}; return made();`)();
+}
+
 for (const [how, leave] of Object.entries({
   "await using": async (turn) => turn[Symbol.asyncDispose](),
   "using": async (turn) => turn[Symbol.dispose](),
+  "`await using`, compiled": async (turn) => (await blockWith("await using"))(turn, () => {}),
+  "`using`, compiled": async (turn) => (await blockWith("using"))(turn, () => {}),
+  "a block that throws": async (turn) => {
+    const block = await blockWith("await using");
+    await assert.rejects(block(turn, () => Promise.reject(new RangeError("of the page"))), RangeError);
+  },
 })) {
   test(`${how}: leaving the block releases the connection, and stops nothing on the server`, async (t) => {
     const live = new LiveStream();
@@ -75,9 +90,18 @@ for (const [how, leave] of Object.entries({
   });
 }
 
-test("a client closes at the end of its block", async () => {
-  const client = await connect({ baseUrl: "http://127.0.0.1:9/acme" });
-  client[Symbol.dispose]();
+test("a client closes its connection at the end of its block", async () => {
+  const sockets = [];
+  let closed = 0;
+  const answers = { "workspace/default": { workspace: { id: "w", name: "Default" } }, "thread/start": { thread: { id: "t", workspace_id: "w", status: "Idle", created_at: 1, turns: [] } } };
+  const made = fakeSockets(sockets, (socket, { id, method }) => socket.say({ id, result: answers[method] }));
+  const webSocket = () => Object.assign(made(), { close: () => void (closed += 1) });
+  const client = await connect({ baseUrl: "http://rpc.test", protocol: "turn-rpc", webSocket });
+  await (await blockWith("using"))(client, async () => {
+    await client.agents.createSession("Chat");
+    assert.deepEqual([sockets.length, closed], [1, 0]);
+  });
+  assert.equal(closed, 1);
 });
 
 test("a relative URL waits for a page until the first request", async () => {

@@ -320,7 +320,6 @@ export function narrowed(snapshot: TurnSnapshot, item: TurnInputItem): string {
     default:
       return left(state);
   }
-  holds<Same<typeof snapshot.error, TurnwireError | null>>();
   for (const action of snapshot.required_actions) {
     switch (action.type) {
       case "tool.approval_required":
@@ -376,9 +375,31 @@ export function passedOn(session: Session, token: string | undefined, signal: Ab
   return connect({ baseUrl: "/api", token, headers: undefined, idleTimeout: undefined });
 }
 
-/** `using` releases a turn, and a client. */
-export function disposables(turn: Turn, client: Client): [() => void, () => PromiseLike<void>, () => void] {
+/** `using` releases a turn, and a client. Nothing has to be freed, and nothing can be. */
+export async function disposables(session: Session): Promise<[() => void, () => PromiseLike<void>, () => void]> {
+  using client = await connect({ baseUrl: "https://gateway.example/acme" });
+  using turn = session.createTurn("Hello");
+  await using other = (await session.resume()).last ?? turn;
+  await other.waitForCompletion();
+  holds<Same<"free" extends keyof Turn | keyof Session | keyof Client | keyof Run ? true : false, false>>();
   return [turn[Symbol.dispose], turn[Symbol.asyncDispose], client[Symbol.dispose]];
+}
+
+/** What failed is in one place, with one type; `state`, as the server has it, has a message only if the server failed. */
+export function failed({ error, state }: TurnSnapshot): string | undefined {
+  holds<Same<typeof error, TurnwireError | null>>();
+  // @ts-expect-error A turn that was done or cancelled has no message.
+  const unchecked = state?.message;
+  if (state?.status === "error") holds<Same<typeof state.message, string>>();
+  return error?.message;
+}
+
+/** All that can be answered, without a filter before it. */
+export function answered(actions: readonly RequiredAction[]): TurnInputItem[] {
+  return actions.flatMap((action) => {
+    if (action.type === "mcp.auth_required") return [];
+    return action.type === "tool.response_required" ? respond(action, "yes") : deny(action, "not today");
+  });
 }
 
 // A script is plain data, or yields it; a `yield` returns answers.
