@@ -29,6 +29,7 @@ WebAssembly.Instance = function (...given) {
 
 const { allow, connect } = await import("../dist/index.js");
 const { fakeServer } = await import("../dist/testing.js");
+const { linesOf, pageOf, PROTOCOLS, quiet } = await import("./conversation/support.mjs");
 
 const HEAD = [created(), message(), text("Hel")];
 const TAIL = [text("lo"), done()];
@@ -94,7 +95,7 @@ async function* twice({ text }) {
   yield "lo";
 }
 
-for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"]) {
+for (const protocol of PROTOCOLS) {
   for (const isLasting of [false, true]) {
     test(`${protocol}: the session goes on in another core${isLasting ? ", and the broken one is left alone" : ""}`, async () => {
       isBeyondRepair = isLasting;
@@ -154,3 +155,30 @@ test("what waits for an answer when another session breaks the core is answered 
     isBeyondRepair = false;
   }
 });
+
+for (const protocol of PROTOCOLS) {
+  test(`${protocol}: a conversation shows a trap once, below what it had, and neither it nor another one is stuck`, async () => {
+    isBeyondRepair = true;
+    const { chats } = await pageOf(twice, { protocol });
+    const both = [chats.create(), chats.create()];
+    for (const chat of both) {
+      chat.send("Hello");
+      await quiet(chat);
+    }
+    const [chat] = both;
+    chat.send("break");
+    await quiet(chat);
+    const messages = chat.messages.get();
+    assert.deepEqual(messages.map(({ role }) => role), ["user", "assistant", "user", "assistant", "end"]);
+    const [kept, end] = messages.slice(-2);
+    assert.deepEqual([kept.text, kept.streaming], ["Hel", false]);
+    assert.deepEqual([end.error.code, end.text], ["internal", end.error.message]);
+    for (const one of both) {
+      one.send("Hello");
+      await quiet(one);
+      assert.deepEqual([one.status.get().phase, ...linesOf(one).slice(-2)], ["idle", "user: Hello", "assistant: Hello"]);
+    }
+    chats.close();
+    isBeyondRepair = false;
+  });
+}

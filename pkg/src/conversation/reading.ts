@@ -1,5 +1,5 @@
 // What a conversation reads out of a turn's snapshot, and out of an input.
-import type { TurnSnapshot } from "../snapshot/snapshot.js";
+import type { TurnSnapshot, TurnStatus } from "../snapshot/snapshot.js";
 import type { ContentPart, TurnInputItem } from "../wire/events.js";
 import type { Activity } from "./plan/facts.js";
 
@@ -10,9 +10,14 @@ export type UserItem = Extract<TurnInputItem, { type: "user.message" }>;
 const TITLE = 60;
 const LIVE: readonly string[] = ["unstarted", "starting", "running"];
 
+/** How a turn stands. One whose core has failed cannot be read on: whether it runs is not known any more. */
+export function statusOf({ status, error }: TurnSnapshot): TurnStatus {
+  return error?.code === "internal" && status === "running" ? "incomplete" : status;
+}
+
 /** Whether the turn runs or is about to. */
-export function isLive({ status }: TurnSnapshot): boolean {
-  return LIVE.includes(status);
+export function isLive(snapshot: TurnSnapshot): boolean {
+  return LIVE.includes(statusOf(snapshot));
 }
 
 /** What a turn does now. */

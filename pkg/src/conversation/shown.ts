@@ -5,7 +5,7 @@ import type { TurnwireError } from "../common/errors.js";
 import type { MessageSnapshot, RequiredAction, ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot } from "../snapshot/snapshot.js";
 import type { ContentPart } from "../wire/events.js";
 import { PartialJson } from "./partial-json.js";
-import { fileName, isLive, partsOf, textOf, type UserItem } from "./reading.js";
+import { fileName, isLive, partsOf, statusOf, textOf, type UserItem } from "./reading.js";
 import type { SteeredRows } from "./tracked.js";
 import type { Action, AssistantMessage, Branch, Call, GivenAnswer, Message, Part, Row, Thread, TurnView, UserMessage } from "./types.js";
 
@@ -93,7 +93,7 @@ class Build {
     for (const [steeredKey, items] of this.#facts.steered) {
       for (const item of items ?? []) if (item.type === "user.message") rows.push(this.#user(steeredKey, item, true));
     }
-    if (UNHAPPY.includes(snapshot.status)) rows.push(this.#end(`${key}/end`));
+    if (UNHAPPY.includes(statusOf(snapshot))) rows.push(this.#end(`${key}/end`));
     const threads = new Map<string, Omit<Thread, "call">>();
     for (const thread of others) threads.set(thread.id, this.#thread(thread));
     const { view } = this.#before ?? {};
@@ -161,7 +161,8 @@ class Build {
 
   #end(key: string): Row {
     const { key: turn, createdAt, canRetry, snapshot } = this.#facts;
-    const { status, error } = snapshot;
+    const { error } = snapshot;
+    const status = statusOf(snapshot);
     const text = error?.message ?? status;
     const parts = this.#before?.messages.get(key)?.parts ?? [];
     const isSame = parts[0]?.text === text;

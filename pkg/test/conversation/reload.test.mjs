@@ -249,6 +249,7 @@ test("stopped before its session is there, a message is given back, and never se
   opened.send("three");
   await opened.stop();
   resolve(client);
+  await until(opened, (one) => linesOf(one).length === 0);
   await settle(20);
   assert.equal(starts(server).length, 0);
   assert.deepEqual(linesOf(opened), []);
