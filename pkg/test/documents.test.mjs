@@ -1,5 +1,6 @@
 // The documents, in the repository and in the package: each link leads to something, and llms.txt lists all of them.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
@@ -55,4 +56,13 @@ test("the package's llms.txt lists the package's documents", () => {
   const text = readFileSync(join(PACKAGE, "llms.txt"), "utf8");
   const listed = [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)$/gm)].map(([, path]) => path).sort();
   assert.deepEqual(listed, documents(PACKAGE, "docs").map((name) => relative(".", name)).sort());
+});
+
+test("what npm packs has every document that is linked, the licences, and nothing that builds or tests it", () => {
+  const [{ files }] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: PACKAGE, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+  const packed = files.map(({ path }) => path);
+  const wanted = [...documents(PACKAGE, "docs"), "LICENSE", "llms.txt", "docs/bench.svg"];
+  assert.ok(wanted.includes("docs/guides/first-turn.md") && wanted.includes("LICENSES.md"));
+  assert.deepEqual(wanted.filter((name) => !packed.includes(name)), []);
+  assert.deepEqual(packed.filter((name) => !wanted.includes(name) && name !== "package.json" && !name.startsWith("dist/")), []);
 });
