@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { brotliCompressSync } from "node:zlib";
 import { openBrowser } from "./engines.mjs";
-import { startWorld } from "./world.mjs";
+import { CLASSES, startWorld } from "./world.mjs";
 
 const GUIDE = join(import.meta.dirname, "..", "..", "docs", "guides", "rust.md");
 const LIMIT_MS = 15_000;
@@ -50,4 +51,11 @@ test("the guide's example for JavaScript runs in a page", async () => {
   assert.equal(types[0], "turn.created");
   assert.equal(types.at(-1), "turn.done");
   assert.ok(types.includes("model.message.delta"));
+});
+
+test("the guide says what a page downloads of the classes, to three percent", () => {
+  const said = Number(/^\| download, brotli \|.*\| (\d+) KB, all protocols \|$/m.exec(readFileSync(GUIDE, "utf8"))?.[1]);
+  const files = ["turnwire.js", "turnwire_bg.wasm"].map((name) => readFileSync(join(CLASSES, name)));
+  const real = files.map((file) => brotliCompressSync(file).length).reduce((sum, length) => sum + length, 0) / 1024;
+  assert.ok(Math.abs(said - real) <= (real * 3) / 100, `${said} KB, and it is ${real.toFixed(1)}`);
 });
