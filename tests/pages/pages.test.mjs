@@ -44,3 +44,27 @@ test("every page has a budget, and every budget a page", () => {
   const pages = Object.keys(budget).filter((name) => !name.endsWith(".js"));
   assert.deepEqual(pages.sort(), PAGES.map((page) => page.join(" ")).sort());
 });
+
+/** The numbers that a document has where `pattern` does, in kilobytes. */
+function numbersIn(document, pattern) {
+  const found = pattern.exec(readFileSync(join(import.meta.dirname, "..", "..", document), "utf8"));
+  assert.ok(found, `${document} has no ${pattern}`);
+  return found.slice(1).map(Number);
+}
+
+test("the documents say what pages download, to one percent", () => {
+  const measured = new Map([...built].map(([name, files]) => [name, weigh(files.values())[2] / 1024]));
+  const check = (document, said, names) => said.forEach((number, at) => {
+    const real = measured.get(names[at]);
+    assert.ok(Math.abs(number - real) <= real / 100, `${document} says ${number} KB of ${names[at]}, which is ${real.toFixed(1)}`);
+  });
+  for (const family of ["truefoundry", "agent-event", "aap", "turn-rpc"]) {
+    const row = new RegExp(`^\\| "?.*\\| ([\\d.]+) \\| ([\\d.]+) \\| \`turnwire/${family}\` \\|$`, "m");
+    check("docs/pages.md", numbersIn("docs/pages.md", row), [`${family} split`, `${family} inside`]);
+  }
+  check("docs/pages.md", numbersIn("docs/pages.md", /A page downloads ([\d.]+) KB instead of ([\d.]+)\./), ["truefoundry nowasm", "truefoundry inside"]);
+  check("docs/guides/rust.md", numbersIn("docs/guides/rust.md", /^\| download, brotli \| ([\d.]+) KB/m), ["truefoundry split"]);
+  const [least, most] = numbersIn("README.md", /\*\*([\d.]+) to ([\d.]+) KB\*\*/);
+  const wasm = [...measured].filter(([name]) => !name.endsWith("nowasm")).map(([, size]) => size);
+  assert.deepEqual([least, most], [Math.round(Math.min(...wasm)), Math.round(Math.max(...wasm))]);
+});

@@ -1,8 +1,10 @@
 // The chat page in Rust, in headless Chromium against the development gateway, over `fetch` and over a WebSocket: a turn
 // streams, goes on after its connection was cut, asks for an approval, and can be stopped.
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { brotliCompressSync } from "node:zlib";
 import { useWorld } from "../e2e/harness.mjs";
 
 const WWW = process.env.TURNWIRE_PAGE ?? join(import.meta.dirname, "..", "..", "www", "rust", "dist");
@@ -80,4 +82,12 @@ test("an approval is asked for and answered", async () => {
   assert.ok((await page.locator(".call .state", { hasText: "done" }).count()) > 0);
   assert.deepEqual(page.failures, []);
   await page.context().close();
+});
+
+test("the guide says what a browser downloads, to two percent", () => {
+  const guide = readFileSync(join(import.meta.dirname, "..", "..", "docs", "guides", "rust.md"), "utf8");
+  const said = Number(/A browser downloads (\d+) KB of it/.exec(guide)?.[1]);
+  const files = readdirSync(WWW).map((name) => readFileSync(join(WWW, name)));
+  const real = files.map((file) => brotliCompressSync(file).length).reduce((sum, length) => sum + length, 0) / 1024;
+  assert.ok(Math.abs(said - real) <= real / 50, `${said} KB, and it is ${real.toFixed(1)}`);
 });
