@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
+import { GROUPS } from "../../tests/engines/cases/index.mjs";
 
 const PACKAGE = join(import.meta.dirname, "..");
 const ROOT = join(PACKAGE, "..");
@@ -65,4 +66,13 @@ test("what npm packs has every document that is linked, the licences, and nothin
   assert.ok(wanted.includes("docs/guides/first-turn.md") && wanted.includes("LICENSES.md"));
   assert.deepEqual(wanted.filter((name) => !packed.includes(name)), []);
   assert.deepEqual(packed.filter((name) => !wanted.includes(name) && name !== "package.json" && !name.startsWith("dist/")), []);
+});
+
+test("the README says how many ways to build and run the package are tested, and how many faults are played", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const table = /<!-- matrix: begin -->([^]*)<!-- matrix: end -->/.exec(readFileSync(join(ROOT, "docs", "bundlers.md"), "utf8"))[1];
+  const working = table.match(/^\|.*\| yes \|$/gm);
+  assert.equal(/\[(\d+) ways to build and run it\]/.exec(readme)?.[1], String(working.length));
+  const cases = GROUPS.flatMap(([, group]) => group);
+  assert.equal(/\*\*(\d+) faults\*\*/.exec(readme)?.[1], String(cases.length));
 });
