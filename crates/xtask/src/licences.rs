@@ -16,7 +16,8 @@ const FILE: &str = "LICENSES.md";
 const HEAD: &str = "# Licences of what is inside
 
 turnwire itself is under the [MIT licence](LICENSE). Its WebAssembly modules are built from these crates, too, and from Rust's
-standard library (MIT or Apache-2.0). The JavaScript has no dependencies. `cargo xtask licences` writes this file.
+standard library (MIT or Apache-2.0). So is the script inside `turnwire/nowasm`, which is made from a module. The other JavaScript has no
+dependencies. `cargo xtask licences` writes this file.
 
 | crate | licence | source |
 |---|---|---|
