@@ -17,12 +17,6 @@ pub(super) struct FrameRecord {
     pub(super) pause: Option<(u64, Object<'static>)>,
 }
 
-impl FrameRecord {
-    pub(super) fn new(by: FrameRecords) -> Self {
-        Self { _by: by, cursor: String::new(), pause: None }
-    }
-}
-
 /// Takes the events of a record. A turn that paused and went on has more of them: its pause is not its end.
 pub(super) struct Recorded<'r> {
     pub(super) intake: &'r mut Intake,

@@ -54,7 +54,7 @@ impl TurnReader {
         let capabilities = protocol.capabilities();
         let conventions = Conventions::of(&capabilities);
         let record = match conventions.recovery {
-            Recovery::Frames(by) => Some(FrameRecord::new(by)),
+            Recovery::Frames(by) => Some(FrameRecord { _by: by, cursor: String::new(), pause: None }),
             _ => None,
         };
         Self {
