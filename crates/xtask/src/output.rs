@@ -52,7 +52,7 @@ pub(crate) fn pass_on(page: &Page) {
     say(text.trim_end_matches('\n'));
 }
 
-/// Whether somebody watches the lines of this thread as they come.
+/// Whether the lines of this thread are shown as they come.
 pub(crate) fn is_watched() -> bool {
     page().is_none() && io::stdout().is_terminal()
 }

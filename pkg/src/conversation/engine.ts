@@ -108,7 +108,7 @@ export class Engine implements Carried {
     this.#unreturn = onReturn(this.#catchUp);
   }
 
-  /** Looks for what others did, if somebody sees it. What is shown later is read then. */
+  /** Looks for what others did, if the conversation is shown. Otherwise that is read when it is. */
   readonly #catchUp = (): void => {
     if (this.isShown) this.tell({ kind: "catchUp" });
   };

@@ -72,7 +72,7 @@ impl RunInput {
         &self.messages[others.map_or(0, |at| at + 1)..]
     }
 
-    /// Whether the user has said something that nobody has answered.
+    /// Whether the user's last message has no answer.
     pub(super) fn has_new_words(&self) -> bool {
         !self.new_words().is_empty()
     }

@@ -62,7 +62,7 @@ impl Player {
         };
         match self.run(beginning).await {
             ControlFlow::Break(None) | ControlFlow::Continue(()) => {}
-            // Nobody has read it, and the same request may come again.
+            // It was not read, and the same request may come again.
             ControlFlow::Break(Some(Stop::Abandoned)) => self.thread.state().waiting = before,
             ControlFlow::Break(Some(Stop::Cancelled | Stop::NextTurn)) => {
                 self.keep();
@@ -166,7 +166,7 @@ impl Player {
         ControlFlow::Break(None)
     }
 
-    /// The calls that wait for nobody run, although others wait.
+    /// Calls that need no answer run, although others wait.
     async fn run_meanwhile(&mut self, steps: Steps, waiting: &[&str]) -> Flow {
         let steps: Vec<Step> = steps.take_while(|step| !step.begins_talk()).collect();
         let runs = |step: &Step| matches!(step, Step::ToolResult { thread, call, .. } if thread == MAIN && !waiting.contains(&call.as_str()));

@@ -186,7 +186,7 @@ fn check_time(interrupt: &Interrupt, payload: Option<&Value>, now: Timestamp) ->
     Ok(())
 }
 
-/// The text of a call whose question nobody answers.
+/// The text of a call whose question stays unanswered.
 const CANCELLED: &str = "Cancelled by user.";
 
 impl Taken {

@@ -7,7 +7,7 @@
 // - Each text of a person is in exactly one place: in the queue, in a row, or given back.
 // - Nothing is sent twice unless a person asks for it. What may have arrived is `unknown` until the server's list tells.
 // - A key never changes: not when the server names the turn, not at its end.
-// - `stop` cancels on the server, holds the queue, and gives back what was not sent.
+// - `stop` cancels on the server, holds the queue, and returns what was not sent.
 // - An answer is kept. It goes out at once where the protocol can, else with the last one that is missing.
 // - What cannot be done is a refusal, and changes nothing.
 import { answer, answered, leading, proceed, runTools, sendAnswers, toolEnded } from "./answers.js";

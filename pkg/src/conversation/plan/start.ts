@@ -71,7 +71,7 @@ export function remove(plan: State, turn: Turn): void {
   if (plan.chosen === turn) plan.chosen = undefined;
 }
 
-/** Removes a turn that was not sent, and gives its message back. */
+/** Removes a turn that was not sent, and returns its message to the person. */
 export function giveBack(plan: State, turn: Turn): void {
   remove(plan, turn);
   const input = messageOf(turn);

@@ -41,7 +41,7 @@ function setCalls(plan: State, turn: Turn, calls: readonly WaitingCall[]): void 
     let answer: Answer | undefined = pull(known, (call) => call.id === id);
     if (!answer) {
       answer = pull(plan.saved, (saved) => saved.turn === turn.id && saved.call === id);
-      // What a tool of the page has returned needs nobody's word.
+      // The result of a page's tool waits for no person.
       if (answer && who !== "tool") turn.isHeld = true;
     }
     return { id, who, state: answer?.state ?? "missing", text: answer?.text ?? "" };

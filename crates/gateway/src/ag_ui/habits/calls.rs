@@ -128,7 +128,7 @@ impl Habit for ResultIds {
     }
 }
 
-/// Calls name a message that nobody knows, or none.
+/// Calls name an unknown message, or none.
 pub(super) struct Parent(Option<String>);
 
 impl Parent {
