@@ -33,12 +33,15 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// Where a request for this path goes. `None` for a request that names no path, such as
-    /// `OPTIONS *`.
+    /// Where a request for this path goes: the relay's own address is the server's, to the letter. `None` for a request
+    /// that names no path, such as `OPTIONS *`.
     pub(crate) fn join(&self, path: &PathAndQuery) -> Option<Uri> {
-        let path = path.as_str();
-        path.starts_with('/').then_some(())?;
-        let path = format!("{}{path}", self.path);
+        path.as_str().starts_with('/').then_some(())?;
+        let below = match path.path() {
+            "/" if !self.path.is_empty() => &path.as_str()[1..],
+            _ => path.as_str(),
+        };
+        let path = format!("{}{below}", self.path);
         let uri = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
         uri.path_and_query(path).build().ok()
     }
@@ -159,7 +162,9 @@ mod tests {
             ("https://a.example/api/", "/v1//x", "https://a.example/api/v1//x"),
             ("http://[::1]:80/a/b", "/%7e", "http://[::1]:80/a/b/%7e"),
             ("ws://a:1", "/x", "http://a:1/x"),
-            ("wss://a.example/rpc", "/", "https://a.example/rpc/"),
+            ("wss://a.example/rpc", "/", "https://a.example/rpc"),
+            ("ws://a/rpc", "/?k=1", "http://a/rpc?k=1"),
+            ("https://a.example/api", "//x", "https://a.example/api//x"),
         ];
         for (address, path, expected) in cases {
             assert_eq!(joined(address, path).as_deref(), Some(expected));
