@@ -1,5 +1,6 @@
 // How much of a test runs. `cargo xtask test` wants some rows of each kind, with `--all` every one; a test that is run by
 // itself runs all of them.
+import { readFileSync } from "node:fs";
 
 /** Whether some rows of each kind are enough. */
 export const IS_QUICK = process.env.TURNWIRE_TEST === "quick";
@@ -16,6 +17,13 @@ export function representative(rows, kindsOf) {
     for (const kind of kinds) met.add(kind);
     return kinds.length > 0;
   });
+}
+
+const FAMILIES = JSON.parse(readFileSync(new URL("../pkg/families.json", import.meta.url), "utf8"));
+
+/** Of these protocols those to play: in a quick run none whose family another one before it is of. */
+export function protocolsToPlay(protocols) {
+  return representative(protocols, (protocol) => [Object.values(FAMILIES).findIndex((family) => family.protocols.includes(protocol))]);
 }
 
 /** Says how many of all there are, if that is not all. */

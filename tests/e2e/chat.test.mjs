@@ -36,7 +36,7 @@ async function rewrite(page, text) {
   await page.keyboard.press("Enter");
 }
 
-for (const protocol of ["truefoundry", "trueforge"]) {
+for (const protocol of protocolsToPlay(["truefoundry", "trueforge"])) {
   describe(protocol, () => {
     test("a question is edited, and both versions can be seen", async () => {
       const page = await openDemo(world, { protocol, headers: FAST });
@@ -89,7 +89,7 @@ test("where a protocol cannot branch, nothing offers it", async () => {
   }
 });
 
-for (const protocol of ["truefoundry", "tirea", "awaken", "aap", "turn-rpc"]) {
+for (const protocol of protocolsToPlay(["truefoundry", "tirea", "awaken", "aap", "turn-rpc"])) {
   test(`${protocol}: messages wait while the agent answers, can be changed, and survive a reload`, async () => {
     const agentName = protocol === "turn-rpc" ? "Chat" : undefined;
     const page = await openDemo(world, { protocol, agentName, headers: PACE });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import { closeDemos, ended, openDemo, say, WWW } from "./demo-page.mjs";
+import { protocolsToPlay } from "../rows.mjs";
 import { CHROMIUM_ONLY, useWorld } from "./harness.mjs";
 
 const world = useWorld({ www: WWW });
@@ -32,7 +33,7 @@ async function holdResults(page) {
   return { held, release: () => page.unrouteAll({ behavior: "ignoreErrors" }) };
 }
 
-for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap"]) {
+for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "awaken", "aap"])) {
   describe(protocol, () => {
     const open = (prepare) => openDemo(world, { protocol, headers: FAST, prepare });
     // It gives each result in a request of its own.

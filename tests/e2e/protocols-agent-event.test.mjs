@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { closeDemos, cutButton, ended, grown, openDemo, PACE, say, transcript, type, unexpected, WWW } from "./demo-page.mjs";
 import { useWorld } from "./harness.mjs";
+import { protocolsToPlay } from "../rows.mjs";
 import { FAST, allow, card, playCases, playCut, playReload } from "./protocol-cases.mjs";
 
 const world = useWorld({ www: WWW });
 afterEach(closeDemos);
 
-for (const protocol of ["tirea", "awaken"]) playCases(world, protocol);
+for (const protocol of protocolsToPlay(["tirea", "awaken"])) playCases(world, protocol);
 for (const play of [playCut, playReload]) play(world, "awaken");
 
 test("tirea: of an answer that was left by a reload it is said that it is lost", async () => {
