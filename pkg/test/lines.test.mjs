@@ -127,6 +127,35 @@ test("long results are the same in events, for listeners and in native frames", 
   }
 });
 
+test("a long result is a property like any other, of an event and of a snapshot", async (t) => {
+  const { turn } = await serveTurn(t, stream(...inChunks(turnWithResults([LONG]), 30_000)), { options: { reconnect: false } });
+  const { events } = await collect(turn.stream());
+  const event = events.find(({ type }) => type === "tool.response");
+  assert.ok(Object.keys(event).includes("content"));
+  for (const copy of [{ ...event }, structuredClone(event), JSON.parse(JSON.stringify(event))]) assert.equal(copy.content === LONG, true);
+  event.content = "changed";
+  assert.equal(event.content, "changed");
+  const { response } = turn.snapshot().threads[0].messages[0].tool_calls[0];
+  assert.ok(Object.isFrozen(response));
+  assert.equal(structuredClone(response).content === LONG, true);
+});
+
+test("equal long results, and one that ends in backslashes", async (t) => {
+  const results = [LONG, LONG, "\\".repeat(5000), '\\"'.repeat(5001), '",content:"'.repeat(1000)];
+  const { turn } = await serveTurn(t, stream(...inChunks(turnWithResults(results), 30_000)), { options: { reconnect: false } });
+  await collect(turn.stream());
+  assert.deepEqual(contents(turn), results);
+});
+
+test("a long result with a wrong escape is shown as it came", async (t) => {
+  const wrong = `${"\\q".repeat(5000)}\\u12`;
+  const bytes = turnWithResults(["RESULT"]).replace("RESULT", () => wrong);
+  const { turn } = await serveTurn(t, stream(...inChunks(bytes, 30_000)), { options: { reconnect: false } });
+  await collect(turn.stream());
+  assert.equal(contents(turn)[0] === wrong, true);
+  assert.equal(turn.snapshot().status, "done");
+});
+
 test("a long result that is no event of its type is whole as an unknown one", async (t) => {
   const { turn } = await serveTurn(t, stream(...inChunks(turnWithResults([LONG], { tool_call_id: 7 }), 50_000)), { options: { reconnect: false } });
   const { events } = await collect(turn.stream());

@@ -4,10 +4,16 @@ import type { TextElision } from "../turn/connection.js";
 import type { ModelMessage, TerminalState } from "../wire/events.js";
 import { Lines } from "./lines.js";
 
+/** The text of bytes of a stream. */
+export const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/** Parses the JSON of a line of a stream. */
+export const parsed = (line: string): unknown => JSON.parse(line.replace(/^data:/, ""));
+
 /** Shortens lines of a stream, and restores what users see. */
 export abstract class Elision<Frame> implements TextElision {
-  /** Each line with such a text contains this. */
-  protected abstract readonly type: RegExp;
+  /** The last frame of a turn contains this. */
+  protected abstract readonly end: string;
   /** The message of this id, or the last one of the main thread. */
   protected readonly lastMessage: (id?: string) => MessageSnapshot | undefined;
   /** The output that was left out of the turn's end. */
@@ -17,7 +23,7 @@ export abstract class Elision<Frame> implements TextElision {
     this.lastMessage = lastMessage;
   }
 
-  /** Takes the long text out of a frame; returns whether there was one. */
+  /** Takes the output out of a turn's last frame; returns whether it could. */
   protected abstract spare(frame: Frame): boolean;
 
   parse(json: string): unknown {
@@ -25,22 +31,23 @@ export abstract class Elision<Frame> implements TextElision {
   }
 
   lines(maxFrameBytes: number, isWhole: () => boolean): Lines {
-    return new Lines(maxFrameBytes, (line) => (isWhole() ? line : this.#shorten(line)));
+    return new Lines(maxFrameBytes, (line) => (isWhole() ? undefined : this.shorten(line)));
   }
 
   complete(state: TerminalState | undefined): void {
     if (this.output && state?.status === "done") state.output = this.output;
   }
 
-  /** Returns a line of the stream without its long text, or the line itself. */
-  #shorten(line: string): string {
-    if (!this.type.test(line)) return line;
+  /** Returns a line of the stream without its long text, if it has one. */
+  protected shorten(bytes: Uint8Array): string | undefined {
+    const line = decoded(bytes);
+    if (!line.includes(this.end)) return undefined;
     try {
-      const frame = JSON.parse(line.replace(/^data:/, "")) as Frame;
-      if (this.spare(frame)) return `data:${JSON.stringify(frame)}`;
+      const frame = parsed(line) as Frame;
+      return this.spare(frame) ? `data:${JSON.stringify(frame)}` : undefined;
     } catch {
       // Not such a line.
+      return undefined;
     }
-    return line;
   }
 }

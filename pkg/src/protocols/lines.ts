@@ -9,13 +9,13 @@ const CR = 13;
 /** Cuts a stream's chunks into whole lines. */
 export class Lines {
   readonly #max: number;
-  readonly #shorten: (line: string) => string;
+  readonly #shorten: (line: Uint8Array) => string | undefined;
   /** The beginning of a line, in pieces. */
   #held: Uint8Array[] = [];
   #length = 0;
 
-  /** Holds and shortens lines of up to `max` bytes; `shorten` returns the replacement of a long one. */
-  constructor(max: number, shorten: (line: string) => string) {
+  /** Holds and shortens lines of up to `max` bytes; `shorten` returns the replacement of a long one, if there is any. */
+  constructor(max: number, shorten: (line: Uint8Array) => string | undefined) {
     this.#max = max;
     this.#shorten = shorten;
   }
@@ -56,12 +56,19 @@ export class Lines {
   /** The pieces of a long line, shortened if its length in bytes is within the limit. */
   #shortened(pieces: Uint8Array[], length: number): Uint8Array[] {
     if (length > this.#max) return pieces;
-    const decoder = new TextDecoder();
-    let line = "";
-    for (const piece of pieces) line += decoder.decode(piece, { stream: true });
-    const short = this.#shorten(line);
-    return short === line ? pieces : [new TextEncoder().encode(short)];
+    const short = this.#shorten(pieces.length > 1 ? joined(pieces, length) : pieces[0]!);
+    return short === undefined ? pieces : [new TextEncoder().encode(short)];
   }
+}
+
+function joined(pieces: Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 /** The index after the last line's end in a chunk; 0 if no line ends in it. */

@@ -1,25 +1,66 @@
-// Long texts that the core does not need. They stay in JavaScript; the core gets a short name in place of each.
+// Long texts that the core does not need. They stay in JavaScript as the bytes of JSON that came; the core gets a short name in
+// place of each. A text is decoded when it is read for the first time: pages show the start of a result, or none of it.
 import { newId } from "../client/face.js";
 
 /** The long texts of one turn. */
 export class LongTexts {
   /** The beginning of all names. Servers cannot guess it, so no text of theirs is taken for a name. */
   #prefix = "";
-  readonly #texts: string[] = [];
+  /** Strings of JSON, or what they say once that was read. */
+  readonly #texts: { json: Uint8Array; text?: string }[] = [];
 
-  /** Keeps a text, and returns its name. Equal texts have one name: the core may compare them. */
-  keep(text: string): string {
+  /** The name that the next text gets. */
+  get nextName(): string {
     this.#prefix ||= newId();
-    let at = this.#texts.indexOf(text);
-    if (at < 0) at = this.#texts.push(text) - 1;
-    return this.#prefix + at;
+    return this.#prefix + this.#texts.length;
+  }
+
+  /** Keeps a string of JSON, and returns its name. Equal texts have one name: the core may compare them. */
+  keep(json: Uint8Array): string {
+    const known = this.#texts.findIndex((other) => isEqual(other.json, json));
+    const name = this.nextName;
+    if (known >= 0) return this.#prefix + known;
+    this.#texts.push({ json: json.slice() });
+    return name;
   }
 
   /** Parses JSON from the core, with the texts in place of their names. */
   parse(json: string): unknown {
-    return this.#texts.length > 0 && json.includes(this.#prefix) ? JSON.parse(json, this.#restore) : JSON.parse(json);
+    const value: unknown = JSON.parse(json);
+    if (this.#texts.length > 0 && json.includes(this.#prefix)) this.#restore(value);
+    return value;
   }
 
-  readonly #restore = (_: string, value: unknown): unknown =>
-    typeof value === "string" && value.startsWith(this.#prefix) ? this.#texts[Number(value.slice(this.#prefix.length))] : value;
+  #restore(value: unknown): void {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, part] of Object.entries(value)) {
+      if (typeof part !== "string") this.#restore(part);
+      else if (part.startsWith(this.#prefix)) this.#define(value, key, Number(part.slice(this.#prefix.length)));
+    }
+  }
+
+  /** Defines a property that reads a text. As with any other, users may set another value. */
+  #define(holder: object, key: string, at: number): void {
+    const define = (as: PropertyDescriptor): unknown =>
+      Object.defineProperty(holder, key, { ...as, enumerable: true, configurable: true });
+    define({ get: () => this.#read(at), set: (value) => define({ value, writable: true }) });
+  }
+
+  #read(at: number): string {
+    const kept = this.#texts[at]!;
+    return (kept.text ??= textOf(new TextDecoder().decode(kept.json)));
+  }
+}
+
+/** What a string of JSON says. One with a wrong escape is shown as it came. */
+function textOf(json: string): string {
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return json.slice(1, -1);
+  }
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }

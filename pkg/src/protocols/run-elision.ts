@@ -12,7 +12,7 @@ interface RunFinish {
 
 /** Leaves it out. */
 export class RunElision extends Elision<RunFinish> {
-  protected readonly type = /run_finish/;
+  protected readonly end = "run_finish";
 
   override complete(state: TerminalState | undefined): void {
     super.complete(state);

@@ -411,7 +411,8 @@ function isSame(a: unknown, b: unknown): boolean {
 function frozenDeep<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    Object.values(value).forEach(frozenDeep);
+    // Not what a getter returns: a long text stays undecoded.
+    for (const part of Object.values(Object.getOwnPropertyDescriptors(value))) frozenDeep(part.value);
   }
   return value;
 }
