@@ -4,6 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { say } from "./demo-page.mjs";
 import { NOT_WEBKIT, useWorld } from "./harness.mjs";
 
 const www = mkdtempSync(join(tmpdir(), "turnwire-site-demo-"));
@@ -20,8 +21,7 @@ test("a step is approved, and an answer whose connection is cut comes whole; not
   await page.getByText("Approve an action").click();
   await page.getByRole("button", { name: /^allow/i }).first().click();
   await page.getByText("Done: billing is running again.").waitFor();
-  await page.getByRole("textbox").first().fill("Slow, please");
-  await page.keyboard.press("Enter");
+  await say(page, "Slow, please");
   await page.getByText("One word after").waitFor();
   await page.getByRole("button", { name: "Cut the connection" }).click();
   await page.getByText(/Resumed after event \d+, nothing lost/).waitFor();
