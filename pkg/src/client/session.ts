@@ -262,7 +262,6 @@ export class Session {
   /** What the reading of a history needs of this session. */
   #host(limits: Limits): ConversationHost {
     const [newest, starts] = [this.#newest, this.#starts];
-    const isReadHere = (id: string | null | undefined): boolean => !!this.#newest && this.#newest.id === id && !this.#newest.isOver;
     return {
       limits,
       records: (options) => {
@@ -278,11 +277,11 @@ export class Session {
       isForgotten: this.capabilities.resume === "none",
       adopt: (record, isLast) => {
         // What has started since this was asked for is newer.
-        const isNewest = isLast && this.#newest === newest && this.#starts === starts && !isReadHere(record.id);
+        const isNewest = isLast && this.#newest === newest && this.#starts === starts && !this.#known(record.id);
         return this.#attach(record, isNewest, isNewest ? {} : null);
       },
       wasRead: (last, record, said = 0) => {
-        if (this.#newest !== last && (this.#newest !== newest || isReadHere(last?.id))) return;
+        if (this.#newest !== last && (this.#newest !== newest || this.#known(last?.id))) return;
         if (this.#newest && last) this.#registry.transfer(this.#newest, last);
         this.#newest = last;
         this.#core.listed();
@@ -444,14 +443,19 @@ export class Session {
     if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
   }
 
+  /** The known object of a turn that continues here keeps representing it. One whose core has failed does not continue. */
+  #known(id: string | null | undefined): Turn | undefined {
+    const newest = this.#newest;
+    return newest && newest.id === id && !newest.isOver && !newest.isBroken ? newest : undefined;
+  }
+
   /** `how` is null for a turn of the past. */
   #attach(record: TurnRecord, isNewest: boolean, how: object | null = {}): Turn {
-    // The known object of a turn that continues here keeps representing it, unless the list has its question as well: that
-    // belongs to the turn whose calls it answers.
-    const known = this.#newest;
+    // Unless the list has its question as well: that belongs to the turn whose calls it answers.
+    const known = this.#known(record.id);
     const asks = ([first]: readonly TurnInputItem[] = []): boolean | undefined => first && first.type === "user.message";
     const hasMore = asks(record.input) && asks(known?.input) === false;
-    if (known !== undefined && known.id === record.id && !known.isOver && !hasMore) return known;
+    if (known && !hasMore) return known;
     this.#forgetCreation();
     return new Turn(this, this.#connection, this.#taken(record, isNewest), record, how);
   }
