@@ -190,11 +190,12 @@ export class Session {
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
     let isSorted = options.pageToken === undefined;
+    const isCurrent = this.#watchTurns();
     const turns = list(this.#connection, Call.ListTurns, this.params(), options, (record: TurnRecord) => {
       const isNewest = before === undefined ? isSorted : follows(record, before);
       if (before && !isNewest && !follows(before, record)) isSorted = false;
       before = record;
-      return this.#attach(record, isNewest);
+      return this.#attach(record, isNewest && isCurrent());
     });
     return this.#listed(turns, options, () => isSorted && this.#core.listed());
   }
@@ -261,7 +262,7 @@ export class Session {
 
   /** What the reading of a history needs of this session. */
   #host(limits: Limits): ConversationHost {
-    const [newest, starts] = [this.#newest, this.#starts];
+    const [newest, wasOver, isCurrent] = [this.#newest, this.#newest?.isOver, this.#watchTurns()];
     return {
       limits,
       records: (options) => {
@@ -276,12 +277,11 @@ export class Session {
       liveTurn: () => this.#managed && this.#prepared,
       isForgotten: this.capabilities.resume === "none",
       adopt: (record, isLast) => {
-        // What has started since this was asked for is newer.
-        const isNewest = isLast && this.#newest === newest && this.#starts === starts && !this.#known(record.id);
+        const isNewest = isLast && isCurrent() && !this.#known(record.id);
         return this.#attach(record, isNewest, isNewest ? {} : null);
       },
       wasRead: (last, record, said = 0) => {
-        if (this.#newest !== last && (this.#newest !== newest || this.#known(last?.id))) return;
+        if (this.#newest !== last && (this.#newest !== newest || newest?.isOver !== wasOver || this.#known(last?.id))) return;
         if (this.#newest && last) this.#registry.transfer(this.#newest, last);
         this.#newest = last;
         this.#core.listed();
@@ -441,6 +441,12 @@ export class Session {
     if (before === turn) return;
     this.#newest = turn;
     if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
+  }
+
+  /** What a list says that was asked for now is older than what has started or ended here since: returns whether nothing has. */
+  #watchTurns(): () => boolean {
+    const [newest, starts, isOver] = [this.#newest, this.#starts, this.#newest?.isOver];
+    return () => this.#newest === newest && this.#starts === starts && newest?.isOver === isOver;
   }
 
   /** The known object of a turn that continues here keeps representing it. One whose core has failed does not continue. */
