@@ -29,7 +29,7 @@ WebAssembly.Instance = function (...given) {
 
 const { allow, connect } = await import("../dist/index.js");
 const { fakeServer } = await import("../dist/testing.js");
-const { linesOf, pageOf, PROTOCOLS, quiet } = await import("./conversation/support.mjs");
+const { linesOf, pageOf, PROTOCOLS, quiet, until } = await import("./conversation/support.mjs");
 
 const HEAD = [created(), message(), text("Hel")];
 const TAIL = [text("lo"), done()];
@@ -86,13 +86,19 @@ test("a trap is one error of its turn; later turns and clients work", async () =
   assert.equal(started.length, 2);
 });
 
-/** An agent that answers in two pieces. The core traps at the second one if the message says so. */
+/** How many messages that say so are still to break the core. */
+let breaks = Infinity;
+
+/** An agent that answers in pieces. The core traps at the second one if the message says so. */
 async function* twice({ text }) {
   if (text === "ask me") yield { tool: "restart", approval: true, result: "restarted" };
   yield "Hel";
   yield { wait: 20 };
-  isDue = text === "break";
-  yield "lo";
+  isDue = breaks > 0 && text.startsWith("break");
+  if (isDue) breaks -= 1;
+  yield "l";
+  if (text === "break slowly") yield { wait: 100 };
+  yield "o";
 }
 
 for (const protocol of PROTOCOLS) {
@@ -181,4 +187,47 @@ for (const protocol of PROTOCOLS) {
     chats.close();
     isBeyondRepair = false;
   });
+}
+
+/** Servers that keep nothing of a turn whose reader is gone. */
+const FORGETFUL = ["tirea", "aap"];
+
+for (const protocol of PROTOCOLS) {
+  for (const word of ["break", "break slowly"]) {
+    const isKept = !FORGETFUL.includes(protocol);
+    test(`${protocol}: \`retry\` ${isKept ? "reads a turn that met a trap in another core" : "leaves what was read, and the question can be asked again"} (${word})`, async () => {
+      [isBeyondRepair, breaks] = [true, 1];
+      const { chats } = await pageOf(twice, { protocol });
+      const chat = chats.create();
+      chat.attach();
+      chat.send("Hello");
+      await quiet(chat);
+      chat.send(word);
+      await quiet(chat);
+      const before = linesOf(chat);
+      assert.deepEqual(before.slice(2), [`user: ${word}`, "assistant: Hel", "end: running"]);
+      // The server ends the turn without a reader, or still runs it.
+      if (word === "break") await new Promise((resolve) => setTimeout(resolve, 60));
+      const { key } = chat.messages.get().at(-1);
+      chat.retry(key);
+      if (isKept) {
+        await until(chat, () => chat.status.get().phase === "idle", "read anew");
+        assert.deepEqual(linesOf(chat), [...before.slice(0, 3), "assistant: Hello"]);
+      } else {
+        // Until it has been looked for in vain.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        await quiet(chat);
+        assert.deepEqual(linesOf(chat), before);
+        assert.equal(chat.messages.get().at(-1).error.code, "internal");
+        chat.regenerate(key);
+        await until(chat, () => chat.status.get().phase === "idle", "asked again");
+        assert.deepEqual(linesOf(chat).at(-1), "assistant: Hello");
+      }
+      chat.send("Hello");
+      await quiet(chat);
+      assert.deepEqual([chat.status.get().phase, ...linesOf(chat).slice(-2)], ["idle", "user: Hello", "assistant: Hello"]);
+      chats.close();
+      [isBeyondRepair, breaks] = [false, Infinity];
+    });
+  }
 }

@@ -190,11 +190,12 @@ export class Session {
   listTurns(options: ListOptions = {}): AsyncGenerator<Turn, void, undefined> {
     let before: TurnRecord | undefined;
     let isSorted = options.pageToken === undefined;
+    const isCurrent = this.#watchTurns();
     const turns = list(this.#connection, Call.ListTurns, this.params(), options, (record: TurnRecord) => {
       const isNewest = before === undefined ? isSorted : follows(record, before);
       if (before && !isNewest && !follows(before, record)) isSorted = false;
       before = record;
-      return this.#attach(record, isNewest);
+      return this.#attach(record, isNewest && isCurrent());
     });
     return this.#listed(turns, options, () => isSorted && this.#core.listed());
   }
@@ -261,8 +262,7 @@ export class Session {
 
   /** What the reading of a history needs of this session. */
   #host(limits: Limits): ConversationHost {
-    const [newest, starts] = [this.#newest, this.#starts];
-    const isReadHere = (id: string | null | undefined): boolean => !!this.#newest && this.#newest.id === id && !this.#newest.isOver;
+    const [newest, wasOver, isCurrent] = [this.#newest, this.#newest?.isOver, this.#watchTurns()];
     return {
       limits,
       records: (options) => {
@@ -277,12 +277,11 @@ export class Session {
       liveTurn: () => this.#managed && this.#prepared,
       isForgotten: this.capabilities.resume === "none",
       adopt: (record, isLast) => {
-        // What has started since this was asked for is newer.
-        const isNewest = isLast && this.#newest === newest && this.#starts === starts && !isReadHere(record.id);
+        const isNewest = isLast && isCurrent() && !this.#known(record.id);
         return this.#attach(record, isNewest, isNewest ? {} : null);
       },
       wasRead: (last, record, said = 0) => {
-        if (this.#newest !== last && (this.#newest !== newest || isReadHere(last?.id))) return;
+        if (this.#newest !== last && (this.#newest !== newest || newest?.isOver !== wasOver || this.#known(last?.id))) return;
         if (this.#newest && last) this.#registry.transfer(this.#newest, last);
         this.#newest = last;
         this.#core.listed();
@@ -444,14 +443,25 @@ export class Session {
     if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
   }
 
+  /** What a list says that was asked for now is older than what has started or ended here since: returns whether nothing has. */
+  #watchTurns(): () => boolean {
+    const [newest, starts, isOver] = [this.#newest, this.#starts, this.#newest?.isOver];
+    return () => this.#newest === newest && this.#starts === starts && newest?.isOver === isOver;
+  }
+
+  /** The known object of a turn that continues here keeps representing it. One whose core has failed does not continue. */
+  #known(id: string | null | undefined): Turn | undefined {
+    const newest = this.#newest;
+    return newest && newest.id === id && !newest.isOver && !newest.isBroken ? newest : undefined;
+  }
+
   /** `how` is null for a turn of the past. */
   #attach(record: TurnRecord, isNewest: boolean, how: object | null = {}): Turn {
-    // The known object of a turn that continues here keeps representing it, unless the list has its question as well: that
-    // belongs to the turn whose calls it answers.
-    const known = this.#newest;
+    // Unless the list has its question as well: that belongs to the turn whose calls it answers.
+    const known = this.#known(record.id);
     const asks = ([first]: readonly TurnInputItem[] = []): boolean | undefined => first && first.type === "user.message";
     const hasMore = asks(record.input) && asks(known?.input) === false;
-    if (known !== undefined && known.id === record.id && !known.isOver && !hasMore) return known;
+    if (known && !hasMore) return known;
     this.#forgetCreation();
     return new Turn(this, this.#connection, this.#taken(record, isNewest), record, how);
   }

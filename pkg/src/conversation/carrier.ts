@@ -260,6 +260,7 @@ export class Carrier implements Carrying {
     if (status === "done" || status === "error" || status === "cancelled") {
       this.#to.tell({ kind: "ended", turn, end: status, calls: this.#waitingIn(snapshot()) });
     } else if (id !== null) {
+      if (tracked.takeBack()) this.#read.delete(id);
       this.#to.tell({ kind: "incomplete", turn });
     } else {
       this.#unsent(tracked, failure);
@@ -323,6 +324,11 @@ export class Carrier implements Carrying {
   /** Reads a turn on: one that runs, or whose end is not known. */
   async watch({ turn: key, id }: EffectOf<"watch">): Promise<void> {
     const tracked = this.turn(key, id);
+    // The server's list has it anew.
+    if (tracked.isBroken) {
+      this.#to.tell({ kind: "incomplete", turn: key });
+      return this.#to.tell({ kind: "catchUp" });
+    }
     try {
       const turn = tracked.turn ?? (await (await this.#ready()).getTurn(id, { signal: this.#closing.signal }));
       tracked.take(turn);

@@ -36,6 +36,8 @@ export class TrackedTurn {
   told: { id: boolean; activity: Activity; waiting: string; steered: number } = { id: false, activity: "thinking", waiting: "[]", steered: 0 };
   /** Ends the subscription to the turn. */
   release = (): void => {};
+  /** What it was before its core failed. */
+  #before: Known | undefined;
   #text = "";
   #blank: TurnSnapshot | undefined;
   #steered: SteeredRows = NONE;
@@ -47,7 +49,12 @@ export class TrackedTurn {
 
   /** The object, if it is one that can be acted on. */
   get turn(): Turn | undefined {
-    return this.known && "cancel" in this.known ? this.known : undefined;
+    return this.known && "cancel" in this.known && !this.known.isBroken ? this.known : undefined;
+  }
+
+  /** The object's core has failed: the turn has to be read anew. */
+  get isBroken(): boolean {
+    return !!this.known && "cancel" in this.known && this.known.isBroken;
   }
 
   /** ISO 8601; `null` if it is not known. */
@@ -78,8 +85,17 @@ export class TrackedTurn {
 
   /** Takes what is known of the turn now. */
   take(known: Known): void {
+    if (this.isBroken) this.#before = this.known;
     this.known = known;
     this.#blank = undefined;
+  }
+
+  /** Shows again what was read before its core failed, if nothing could be read anew: some servers keep nothing. Returns whether it does. */
+  takeBack(): boolean {
+    const before = this.#before;
+    if (!before || this.snapshot().threads.some(({ messages }) => messages.length > 0)) return false;
+    this.take(before);
+    return true;
   }
 
   /** Takes the message (JSON) with which the turn will start. */

@@ -297,6 +297,11 @@ export class Turn {
     return this.#store.isWhole;
   }
 
+  /** Whether the turn's core has failed: this object cannot go on, but another one of the same turn can. @internal */
+  get isBroken(): boolean {
+    return this.#core.coreFailure !== undefined;
+  }
+
   /** What remains of a turn that has ended. Frees the core's turn, so nothing else may use this one. @internal */
   settled(): SettledTurn {
     const { key, id, previousTurnId, createdBy, createdBySubject, createdAt, input, status } = this;

@@ -1,38 +1,15 @@
 // Pages of the server's turns that arrive late: they take back nothing of what has happened since they were asked for.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { fakeServer } from "../../dist/testing.js";
+import { READS, slowServer } from "../support/slow-server.mjs";
 import { linesOf, pageOf, quiet, settle, until } from "./support.mjs";
 
 const approving = async function* ({ text }) {
-  if (text !== "go") return yield `You said: ${text}`;
+  if (text === "soon") yield { wait: 100 };
+  else if (text !== "go") return yield `You said: ${text}`;
   const [answer] = yield [{ tool: "restart", arguments: { service: "billing" }, result: "running", approval: true }];
   yield answer.allowed ? "restarted" : "no";
 };
-
-/** A server that can hold answers back: what it says is as old as the question. */
-function slowServer(protocol) {
-  const server = fakeServer(approving, { protocol });
-  const { fetch } = server.connection;
-  let left = 0;
-  let held = null;
-  let release = () => {};
-  const slow = async (url, init) => {
-    const answer = await fetch(url, init);
-    if ((init?.method ?? "GET") !== "GET" || left === 0 || (left -= 1) > 0) return answer;
-    const body = await answer.text();
-    await (held = new Promise((resolve) => (release = resolve)));
-    return new Response(body, answer);
-  };
-  return {
-    ...server,
-    connection: { ...server.connection, fetch: slow },
-    /** Holds back the answer to the request to read that is the `nth` from now. */
-    hold: (nth) => void (left = nth),
-    isHolding: () => held !== null,
-    release: () => release(),
-  };
-}
 
 /** A conversation that waits for an approval, in the page that has begun it or in another one. */
 async function waiting(server, protocol, isReloaded) {
@@ -56,17 +33,14 @@ async function waiting(server, protocol, isReloaded) {
   return { ...later, chat: again, leave: leaveAgain };
 }
 
-/** How many requests read a page that waits. */
-const REQUESTS = { truefoundry: 2, trueforge: 2, tirea: 3, awaken: 3, aap: 2 };
-
-for (const [protocol, requests] of Object.entries(REQUESTS)) {
+for (const [protocol, requests] of Object.entries(READS)) {
   describe(protocol, () => {
     for (const isReloaded of [false, true]) {
       // Without ids of turns a page that has begun some reads no list.
       if (protocol === "aap" && !isReloaded) continue;
       for (let nth = 1; nth <= requests; nth += 1) {
         test(`answer ${nth} of a page${isReloaded ? " after a reload" : ""} arrives after the turn that was begun meanwhile`, async (t) => {
-          const server = slowServer(protocol);
+          const server = slowServer(approving, protocol);
           const { chat, chats, client, leave } = await waiting(server, protocol, isReloaded);
           t.after(() => (chats.close(), client.close()));
           leave();
@@ -94,6 +68,32 @@ for (const [protocol, requests] of Object.entries(REQUESTS)) {
           ]);
         });
       }
+    }
+
+    // Without ids of turns a page that has begun some reads no list.
+    for (let nth = 1; nth <= requests && protocol !== "aap"; nth += 1) {
+      test(`answer ${nth} of a page arrives after the turn that ran has ended, and waits`, async (t) => {
+        const server = slowServer(approving, protocol);
+        const { chat, chats, client } = await waiting(server, protocol, false);
+        t.after(() => (chats.close(), client.close()));
+        chat.allow(chat.pending.get()[0].key);
+        await quiet(chat);
+        chat.send("soon");
+        await until(chat, () => chat.status.get().phase !== "sending");
+        server.hold(nth);
+        const read = chat.catchUp();
+        await until(chat, server.isHolding);
+        await until(chat, () => chat.pending.get().length > 0);
+        server.release();
+        await read;
+        assert.deepEqual([chat.status.get().phase, chat.pending.get().length], ["waiting", 1]);
+        chat.allow(chat.pending.get()[0].key);
+        await quiet(chat);
+        const lines = linesOf(chat).filter((line) => line !== "assistant: ");
+        assert.deepEqual([chat.status.get().phase, ...lines.slice(-2)], ["idle", "user: soon", "assistant: restarted"]);
+        await chat.catchUp();
+        assert.deepEqual(linesOf(chat).filter((line) => line !== "assistant: "), lines);
+      });
     }
   });
 }
