@@ -24,13 +24,18 @@ async function started(page) {
   return requests.filter(({ on, status }) => on === "create" || (on === "answer" && status < 400)).map(({ on }) => on);
 }
 
-/** Lets no request out that brings the clock's result. Returns what waits until one would have gone out, and what ends it. */
+/**
+ * Lets no request out that brings the clock's result. Returns what waits until one would have gone out; `release`, after which
+ * later ones go; and `drop`, which fails those that are held: where the page is closed, the browser lets them go.
+ */
 async function holdResults(page) {
+  const routes = [];
   let told;
+  let isOver = false;
   const held = new Promise((resolve) => (told = resolve));
   const isResult = (request) => request.method() === "POST" && TIME.test(request.postData() ?? "");
-  await page.route("**/*", (route) => (isResult(route.request()) ? told() : route.continue()));
-  return { held, release: () => page.unrouteAll({ behavior: "ignoreErrors" }) };
+  await page.route("**/*", (route) => (isResult(route.request()) && !isOver ? told(routes.push(route)) : route.continue()));
+  return { held, release: () => (isOver = true), drop: () => Promise.all(routes.map((route) => route.abort())) };
 }
 
 for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "awaken", "aap"])) {
@@ -97,7 +102,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "aw
       const { held, release } = await holdResults(page);
       await say(page, "page");
       await held;
-      await release();
+      release();
       await page.reload();
       await both(page).waitFor();
       assert.equal(await card(page, "Tool clock, done").count(), 1);
@@ -106,7 +111,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "aw
 
     test("of two tabs one runs the tools, and the other one if that is closed", CHROMIUM_ONLY, async () => {
       const page = await open();
-      const { held, release } = await holdResults(page);
+      const { held, drop } = await holdResults(page);
       await say(page, "page");
       await held;
       const other = await page.context().newPage();
@@ -115,7 +120,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "aw
       const before = await started(page);
       await other.waitForTimeout(500);
       assert.deepEqual(await started(page), before);
-      await release();
+      await drop();
       await page.close();
       await both(other).waitFor();
       await ended(other);
