@@ -27,7 +27,7 @@ use crate::tools::rust;
 /// Where the gateway listens that the crate's own tests in the browser call, if that is free.
 const GATEWAY_PORT: u16 = 8797;
 /// For how many seconds each fuzz target runs, in a quick run and in a whole one.
-const FUZZ_SECONDS: [u64; 2] = [5, 15];
+const FUZZ_SECONDS: [u64; 2] = [3, 15];
 /// Whose software a quick run leaves out: each is 400 MB to download.
 const LARGE: [Vendor; 2] = [Vendor::AgUiServers, Vendor::Codex];
 /// What a quick run lints by itself: a family over `fetch` with the least features, and the one over sockets.

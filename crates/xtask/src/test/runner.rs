@@ -17,7 +17,8 @@ use crate::test::tally::{self, Tally};
 
 /// Directories whose tests wait more than they work (connections break, tabs come back, people answer), and how many of
 /// their files run at a time. Each file has a process, a gateway and a browser of its own.
-const WAITING: [(&str, usize); 3] = [("tests/e2e", 2), ("tests/engines", 2), ("pkg/test", 3)];
+const WAITING: [(&str, usize); 4] =
+    [("tests/e2e", 3), ("tests/engines", 3), ("tests/bindings", 2), ("pkg/test", 3)];
 
 /// Of how many files that fail the tests run once more. Where more fail, that was no accident.
 const MOST_AGAIN: usize = 3;
