@@ -47,9 +47,7 @@ async function stream({ earlier, story }) {
   return { counts: { ...counts }, frames: count, streaming, isSame: chat.rows.get() === began, shown, length: said.text.length };
 }
 
-const all = Object.keys(FRAMEWORKS)
-  .filter((name) => name !== "angular")
-  .flatMap((name) => Object.entries(STORIES).map(([what, rest]) => ({ name, what, ...rest })));
+const all = Object.keys(FRAMEWORKS).flatMap((name) => Object.entries(STORIES).map(([what, rest]) => ({ name, what, ...rest })));
 const rows = representative(all, ({ what }) => [what]);
 
 for (const { name, what, story, count: parts } of rows) {

@@ -1,13 +1,15 @@
 // A conversation in a page without a network, and in a hidden tab.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { IS_QUICK } from "../rows.mjs";
 import { CHROMIUM_ONLY, useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
-/** For how long there is no network, in milliseconds. */
+/** For how long there is no network, and for how long a tab is hidden, in milliseconds. */
 const OFFLINE = IS_QUICK ? 1_000 : 10_000;
+const HIDDEN = IS_QUICK ? 3_000 : 60_000;
 
 /** In the page: what its tests share, as `globalThis.life`. */
 async function install() {
@@ -18,14 +20,20 @@ async function install() {
     }
   };
   /** A conversation of the gateway, whose next turn is paced. */
-  const open = () => {
-    const client = turnwire.connect({ baseUrl: `${location.origin}/demo`, headers: { "x-turnwire-delay-ms": "5" } });
+  const open = (pace = 5) => {
+    const client = turnwire.connect({ baseUrl: `${location.origin}/demo`, headers: { "x-turnwire-delay-ms": String(pace) } });
     const chat = new Conversations({ client, agentName: "support-bot" }).create();
     chat.attach();
     return chat;
   };
   const textsOf = (chat) => chat.messages.get().map(({ text }) => text);
-  globalThis.life = { Conversations, fakeServer, until, open, textsOf };
+  /** What the server has of the conversation: the texts of the agent. */
+  const kept = async (chat) => {
+    const client = await turnwire.connect({ baseUrl: `${location.origin}/demo` });
+    const turns = await (await client.agents.getSession(chat.info.get().sessionId)).history();
+    return turns.map((turn) => turn.snapshot().threads[0].messages.map(({ content }) => content).join(""));
+  };
+  globalThis.life = { Conversations, fakeServer, until, open, textsOf, kept };
 }
 
 /** Opens a page with that. */
@@ -124,13 +132,112 @@ test("in a hidden tab of a slow machine, an answer and the message after it are 
   await hide(false);
   await page.waitForFunction(() => chat.status.get().phase === "idle" && chat.queue.get().length === 0, null, { timeout: 60_000 });
   const { roles, texts, whole } = await page.evaluate(async () => {
-    const client = await turnwire.connect({ baseUrl: `${location.origin}/demo` });
-    const turns = await (await client.agents.getSession(chat.info.get().sessionId)).history();
-    const whole = turns.map((turn) => turn.snapshot().threads[0].messages.map(({ content }) => content).join(""));
-    return { roles: chat.rows.get().map(({ role }) => role), texts: life.textsOf(chat), whole };
+    return { roles: chat.rows.get().map(({ role }) => role), texts: life.textsOf(chat), whole: await life.kept(chat) };
   });
   assert.deepEqual(roles, ["user", "assistant", "user", "assistant"]);
   assert.deepEqual(texts, ["long 1000", whole[0], "plain", whole[1]]);
+  assert.deepEqual(page.failures, []);
+  await page.context().close();
+});
+
+/** What an answer does while there is no network: its pieces, and the milliseconds between them. */
+const MEANWHILE = {
+  "goes on": { pieces: 600, pace: (OFFLINE * 2) / 600 },
+  ends: { pieces: 200, pace: OFFLINE / 400 },
+};
+
+for (const [what, { pieces, pace }] of Object.entries(MEANWHILE)) {
+  test(`no network for a while in the middle of an answer that ${what} meanwhile: it is whole, and what was written waits`, CHROMIUM_ONLY, async () => {
+    const page = await openLife();
+    const starts = [];
+    page.on("request", (request) => request.method() === "POST" && request.url().endsWith("/turns") && starts.push(request));
+    await page.evaluate(({ pieces, pace }) => {
+      const chat = (globalThis.chat = life.open(pace));
+      globalThis.phases = new Set();
+      globalThis.lengths = [];
+      chat.status.subscribe(() => phases.add(chat.status.get().phase));
+      chat.messages.subscribe(() => lengths.push(life.textsOf(chat)[1]?.length ?? 0));
+      chat.send(`long ${pieces}`);
+    }, { pieces, pace: Math.ceil(pace) });
+    await page.waitForFunction(() => life.textsOf(chat)[1]?.length > 100);
+    await page.context().setOffline(true);
+    // Chromium only refuses what is asked for then.
+    const id = await page.evaluate(() => chat.info.get().sessionId);
+    assert.deepEqual(await (await fetch(`${world.url}/_gateway/sessions/${id}/cut?how=reset`, { method: "POST" })).json(), { cut: 1 });
+    const before = await page.evaluate(() => {
+      chat.send("plain");
+      return { length: life.textsOf(chat)[1].length, queue: chat.queue.get().length, onLine: navigator.onLine };
+    });
+    assert.deepEqual([before.queue, before.onLine], [1, false]);
+    await sleep(OFFLINE);
+    const meanwhile = await page.evaluate(() => ({ texts: life.textsOf(chat), queue: chat.queue.get().length, phase: chat.status.get().phase }));
+    assert.deepEqual([meanwhile.queue, meanwhile.phase, meanwhile.texts.length], [1, "reconnecting", 2], JSON.stringify(meanwhile));
+    assert.ok(meanwhile.texts[1].length >= before.length);
+    await page.context().setOffline(false);
+    await page.waitForFunction(() => chat.status.get().phase === "idle" && chat.queue.get().length === 0 && chat.rows.get().length === 4, null, { timeout: 60_000 });
+    const { texts, whole, phases, lengths } = await page.evaluate(async () => ({ texts: life.textsOf(chat), whole: await life.kept(chat), phases: [...phases], lengths }));
+    assert.deepEqual(texts, [`long ${pieces}`, whole[0], "plain", whole[1]]);
+    assert.deepEqual(lengths, lengths.toSorted((one, other) => one - other), "what was shown stays");
+    assert.ok(!phases.includes("failed"), phases.join(" "));
+    assert.equal(starts.length, 2, "each message is sent once");
+    assert.deepEqual(page.failures.filter((failure) => !/net::ERR|Failed to load/.test(failure)), []);
+    await page.context().close();
+  });
+}
+
+test("a tab that is hidden for long while an answer streams: timers publish it, nothing is missing, and it is shown at once", async () => {
+  const page = await openLife();
+  const PACE = 50;
+  const pieces = Math.ceil((HIDDEN / PACE) * 1.5);
+  await page.evaluate(({ pieces, pace }) => {
+    const chat = (globalThis.chat = life.open(pace));
+    chat.on("turn", (turn) => (globalThis.turn = turn));
+    const shown = (globalThis.shown = document.body.appendChild(document.createElement("pre")));
+    globalThis.publications = 0;
+    chat.messages.subscribe(() => {
+      publications += 1;
+      shown.textContent = life.textsOf(chat)[1] ?? "";
+    });
+    globalThis.came = () => turn.snapshot().threads[0].messages.map(({ content }) => content).join("").length;
+    chat.send(`long ${pieces}`);
+  }, { pieces, pace: PACE });
+  await page.waitForFunction(() => shown.textContent.length > 50);
+  // As browsers do it: no frames, which come when the tab is shown, and timers once a second.
+  await page.evaluate(() => {
+    const { requestAnimationFrame, setTimeout } = globalThis;
+    const frames = [];
+    let isHidden = true;
+    for (const [name, value] of Object.entries({ hidden: () => isHidden, visibilityState: () => (isHidden ? "hidden" : "visible") })) {
+      Object.defineProperty(document, name, { configurable: true, get: value });
+    }
+    globalThis.requestAnimationFrame = (frame) => (isHidden ? -frames.push(frame) : requestAnimationFrame(frame));
+    globalThis.setTimeout = (task, delay = 0, ...given) => setTimeout(task, isHidden ? Math.max(1000, delay) : delay, ...given);
+    globalThis.show = async () => {
+      const length = came();
+      isHidden = false;
+      document.dispatchEvent(new Event("visibilitychange"));
+      await new Promise((resolve) => {
+        for (const frame of [...frames.splice(0), resolve]) requestAnimationFrame(frame);
+      });
+      return { length, shown: shown.textContent.length };
+    };
+    document.dispatchEvent(new Event("visibilitychange"));
+    publications = 0;
+  });
+  const looks = [];
+  for (const end = Date.now() + HIDDEN; Date.now() < end; await sleep(1000)) looks.push(await page.evaluate(() => ({ shown: shown.textContent.length, came: came() })));
+  const { publications, phase } = await page.evaluate(() => ({ publications, phase: chat.status.get().phase }));
+  assert.equal(phase, "answering");
+  // Each look finds more, and no more than some seconds of the text are not shown yet.
+  for (const [at, { shown }] of looks.entries()) if (at > 2) assert.ok(shown > looks[at - 2].shown, JSON.stringify(looks));
+  for (const [at, { shown }] of looks.entries()) if (at > 2) assert.ok(shown >= looks[at - 3].came, JSON.stringify(looks));
+  assert.ok(publications <= (HIDDEN / 1000) * 1.5 + 3, `${publications} publications in ${HIDDEN} ms`);
+  const { length, shown } = await page.evaluate(() => show());
+  assert.ok(shown >= length && length > looks.at(-1).shown, `${length} had come, ${shown} were shown`);
+  await page.waitForFunction(() => chat.status.get().phase === "idle", null, { timeout: HIDDEN + 30_000 });
+  const { text, whole, roles } = await page.evaluate(async () => ({ text: shown.textContent, whole: await life.kept(chat), roles: chat.rows.get().map(({ role }) => role) }));
+  assert.equal(text, whole[0]);
+  assert.deepEqual(roles, ["user", "assistant"]);
   assert.deepEqual(page.failures, []);
   await page.context().close();
 });

@@ -3,7 +3,7 @@
 export { passText, roomOf, textAt } from "../boundary/boundary.js";
 export { capabilitiesOf, newId } from "../boundary/capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
-export { limited, onAbort, onReturn, Watch, within } from "../transport/clocks.js";
+export { isOffline, limited, onAbort, onReturn, Watch, within } from "../transport/clocks.js";
 export {
   AbortError,
   adopted,

@@ -1,4 +1,5 @@
 // What a conversation reads out of a turn's snapshot, and out of an input.
+import { isOffline } from "../client/face.js";
 import type { TurnSnapshot, TurnStatus } from "../snapshot/snapshot.js";
 import type { ContentPart, TurnInputItem } from "../wire/events.js";
 import type { Activity } from "./plan/facts.js";
@@ -22,8 +23,8 @@ export function isLive(snapshot: TurnSnapshot): boolean {
 
 /** What a turn does now. */
 export function activityOf({ reconnecting, threads }: TurnSnapshot): Activity {
-  // The first attempt comes at once: nothing is to be seen of it.
-  if (reconnecting && reconnecting.attempt > 1) return "reconnecting";
+  // The first attempt comes at once: nothing is to be seen of it. Without a network there is none.
+  if (reconnecting && (reconnecting.attempt > 1 || isOffline())) return "reconnecting";
   const message = threads[0]?.messages.at(-1);
   if (!message) return "thinking";
   const { content, reasoning_content, refusal, tool_calls, finish_reason } = message;

@@ -2,8 +2,10 @@
 import { Component, computed, input, signal } from "@angular/core";
 import { injectConversation, injectReadable, type Readable } from "turnwire/angular";
 import type { Turn } from "turnwire";
+import type { Conversation as Chat } from "turnwire/conversation";
 import { drawn, label } from "../../kit.js";
 import { Answer } from "./guide";
+import { Rows } from "./rows";
 
 export interface Source extends Readable<unknown> {
   readonly name: string;
@@ -16,6 +18,8 @@ export interface Props {
   readonly readers?: number;
   readonly turn?: Turn;
   readonly conversation?: Conversation;
+  /** With many rows. */
+  readonly chat?: Chat;
 }
 
 export const props = signal<Props>({});
@@ -53,10 +57,11 @@ export class Talk {
 
 @Component({
   selector: "app-root",
-  imports: [Answer, Reader, Sibling, Talk],
+  imports: [Answer, Reader, Rows, Sibling, Talk],
   template: `{{ drawn("app") }}
     @if (props().turn; as turn) {<app-answer [turn]="turn" />}
     @if (props().conversation; as conversation) {<app-talk [conversation]="conversation" />}
+    @if (props().chat; as chat) {<app-rows [chat]="chat" />}
     @if (props().source; as source) {@for (at of places(); track at) {<app-reader [source]="source" />}}
     @if (props().other; as other) {<app-sibling [source]="other" />}`,
 })
