@@ -207,7 +207,6 @@ export class Carrier implements Carrying {
         ...(after !== "newest" && { previousTurnId: after === "nothing" ? "none" : after.id }),
         ...(discard && { discardPending: true }),
       } satisfies CreateTurnOptions);
-      this.#hasStarted = true;
       tracked.take(turn);
       tracked.isOwn = true;
       void this.#follow(tracked, turn);
@@ -264,6 +263,7 @@ export class Carrier implements Carrying {
       this.#to.tell({ kind: "incomplete", turn });
     } else {
       this.#unsent(tracked, failure);
+      this.#hasStarted ||= status === "incomplete";
       this.#to.tell({ kind: status === "incomplete" ? "lost" : "refused", turn });
     }
   }
@@ -275,6 +275,7 @@ export class Carrier implements Carrying {
     const { turn_id: id } = snapshot;
     if (!told.id && id !== null) {
       told.id = true;
+      this.#hasStarted ||= tracked.isOwn;
       this.#to.tell({ kind: "named", turn, id, previous });
       // If no other client can read the turn, there is nothing to see before its end.
       if (this.session!.capabilities.resume !== "none") this.#to.isNews();
@@ -397,6 +398,7 @@ export class Carrier implements Carrying {
     try {
       const session = await this.#ready();
       const { history, pages, turnIds } = session.capabilities;
+      if (history && !turnIds && this.#hasStarted) await this.#lookForCalls(session);
       // Without ids of the server's, those that were started here could not be told from others in a list.
       if (!history || (!turnIds && this.#hasStarted)) return this.#to.tell({ kind: "pageFailed" });
       const page = await session.history({ turns: pages ? Math.min(AT_ONCE, this.#options.page) : this.#options.page, ...(before !== null && { before }), signal: this.#closing.signal });
@@ -407,6 +409,15 @@ export class Carrier implements Carrying {
       this.#fail(error, true);
       this.#to.tell({ kind: "pageFailed" });
     }
+  }
+
+  /** Another page or person may have answered what the session waits for. The ids of calls are the server's. */
+  async #lookForCalls(session: Session): Promise<void> {
+    const waiting = [...this.turns.values()].filter((turn) => this.#waitingIn(turn.snapshot()).length > 0);
+    if (waiting.length === 0 || [...this.turns.values()].some(({ reading }) => reading)) return;
+    const { last } = await session.history({ turns: 1, signal: this.#closing.signal });
+    const calls = last ? this.#waitingIn(last.snapshot()) : [];
+    for (const { key: turn } of waiting) this.#to.tell({ kind: "waits", turn, calls });
   }
 
   #listed(page: History): ListedTurn[] {

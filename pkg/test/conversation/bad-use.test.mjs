@@ -172,6 +172,32 @@ test("two pages that answer at once: one answer is taken, and both show the same
   second.chats.close();
 });
 
+test("codex: two pages that answer at once: the server takes one answer, and both show the same", async () => {
+  const taken = [];
+  const server = fakeServer(
+    async function* () {
+      const [answer] = yield [{ tool: "restart", result: "running", approval: true }];
+      taken.push(answer.allowed);
+      yield `${answer.allowed}`;
+    },
+    { protocol: "codex" },
+  );
+  const pages = [await pageOf(null, { server, protocol: "codex" }), await pageOf(null, { server, protocol: "codex" })];
+  const one = pages[0].chats.create();
+  one.attach();
+  one.send("go");
+  await until(one, ({ pending }) => pending.get().length === 1);
+  const two = pages[1].chats.open(one.info.get().sessionId);
+  two.attach();
+  await until(two, ({ pending }) => pending.get().length === 1);
+  two.deny(two.pending.get()[0].key);
+  one.allow(one.pending.get()[0].key);
+  for (const chat of [one, two]) await until(chat, ({ status }) => status.get().phase === "idle");
+  assert.deepEqual(taken, [false]);
+  for (const chat of [one, two]) assert.deepEqual([linesOf(chat).at(-1), chat.pending.get()], ["assistant: false", []]);
+  for (const { chats } of pages) chats.close();
+});
+
 test("after forget, readables keep their values, methods throw or do nothing, and the turn goes on", async () => {
   const { chats, server } = await pageOf(slow);
   const chat = chats.create();

@@ -267,3 +267,41 @@ for (const protocol of ["truefoundry", "trueforge", "awaken"]) {
     assert.ok(callsOf(read).every(({ response }) => response));
   });
 }
+
+// Without ids of turns, a page that has begun some cannot add those of others to them.
+for (const isReloaded of [false, true]) {
+  test(`aap: two pages answer at once: the page whose answer came too late ${isReloaded ? "shows the other's" : "says so"}, and goes on`, WITH_GATEWAY, async (t) => {
+    const opened = async (id) => {
+      const chat = (await page(t, "aap")).chats.open(id);
+      chat.attach();
+      await until(chat, ({ pending }) => pending.get().length > 0);
+      return chat;
+    };
+    const begun = (await page(t, "aap")).chats.create();
+    begun.attach();
+    begun.send("approval");
+    await until(begun, ({ pending }) => pending.get().length > 0);
+    const { sessionId } = begun.info.get();
+    const late = isReloaded ? await opened(sessionId) : begun;
+    const first = await opened(sessionId);
+    const errors = [];
+    late.on("error", (error) => errors.push(error));
+    first.allow(first.pending.get()[0].key);
+    await until(first, ({ turnOf, turns }) => turnOf(turns.get().at(-1))?.status === "running");
+    late.allow(late.pending.get()[0].key);
+    for (const chat of [late, first]) await until(chat, ({ status, pending }) => status.get().phase === "idle" && pending.get().length === 0);
+    assert.deepEqual(errors.map(({ code, status }) => [code, status]), [["http", 400]]);
+    assert.equal(words(first, "assistant").length, 2);
+    // The list may have been read before the other page's turn was over.
+    await late.catchUp();
+    if (isReloaded) assert.deepEqual(linesOf(late), linesOf(first));
+    await say(late, "plain");
+    assert.deepEqual([late.status.get().phase, linesOf(late).at(-2)], ["idle", "user: plain"]);
+    const read = (await page(t, "aap")).chats.open(sessionId);
+    read.attach();
+    await read.loaded;
+    assert.deepEqual(words(read, "user"), ["user: approval", "user: plain"]);
+    const calls = callsOf(read);
+    assert.deepEqual([calls.length, new Set(calls.map(({ id }) => id)).size], [1, 1], "the call has run once");
+  });
+}

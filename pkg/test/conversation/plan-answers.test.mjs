@@ -50,6 +50,12 @@ test("one goes at once where the turn takes it", () => {
   play(ALL, ...live, told("taken"), [ended(1, calls("person", "d")), ""], [answer(1, "d", "yes"), "start 2 after newest: d=yes"]);
 });
 
+test("what others have answered waits no more, though no list tells", () => {
+  const told = (...ids) => [{ kind: "waits", turn: 1, calls: calls("person", ...ids) }, ""];
+  assert.deepEqual(play(LINEAR, ...paused(BOTH), told("d", "e")).view().calls.map(({ call }) => call), ["d"]);
+  play(LINEAR, ...paused(BOTH), [send("b"), "refused: callsWait"], told(), [send("b"), "start 2 after newest: b"]);
+});
+
 test("those that did not arrive wait for a person", () => {
   play(
     ALL,

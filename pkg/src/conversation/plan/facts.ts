@@ -71,7 +71,7 @@ export type Fact =
   | { readonly kind: "named"; readonly turn: number; readonly id: string; readonly previous: string | null }
   /** What the turn does now. */
   | { readonly kind: "active"; readonly turn: number; readonly activity: Activity }
-  /** All calls that wait now, while the turn runs. */
+  /** All calls that wait now, while the turn runs. Of one that has ended: what others have answered waits no more. */
   | { readonly kind: "waits"; readonly turn: number; readonly calls: readonly WaitingCall[] }
   /** The turn has ended, and waits for these calls. */
   | { readonly kind: "ended"; readonly turn: number; readonly end: End; readonly calls: readonly WaitingCall[] }

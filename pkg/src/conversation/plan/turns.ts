@@ -32,6 +32,7 @@ export function active(_: State, turn: Turn, { activity }: FactOf<"active">): vo
 
 export function waits(plan: State, turn: Turn, { calls }: FactOf<"waits">): void {
   if (turn.state === "running") setCalls(plan, turn, calls);
+  else turn.calls = turn.calls.filter(({ id }) => calls.some((call) => call.id === id));
 }
 
 /** The calls that wait now. Known ones keep their answers. */
