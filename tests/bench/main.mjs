@@ -1,6 +1,6 @@
 // The benchmark: node main.mjs [NAME…] [--quick] [--package DIR] [--against DIR] [--engine node|chromium] [--rounds N]
 //
-// NAME       only rows with this in their name
+// NAME       only rows with this in their name, or in that of their part
 // --package  the built package, by default the one of this tree
 // --against  another one, measured beside it as the candidate "other"
 // --write    writes the table and the chart of the documentation, from a run that measured all of their rows
@@ -37,7 +37,7 @@ const folder = join(options.out, "bench");
 mkdirSync(folder, { recursive: true });
 await bundle(folder);
 
-const wanted = rowsOf(options).filter(({ name }) => names.every((part) => name.includes(part)));
+const wanted = rowsOf(options).filter(({ part, name }) => names.every((word) => `${part}, ${name}`.includes(word)));
 if (wanted.length === 0) throw new Error(`no row has ${names.join(" and ")} in its name`);
 const results = [];
 const versions = [];
