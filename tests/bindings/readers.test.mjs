@@ -21,7 +21,7 @@ function inEach(what, play, judge) {
 inEach(
   "50 updates render the reader 50 times, its sibling and the app not once",
   async () => {
-    const { mount, makeSource, frames, counts, reset, shown } = bindings;
+    const { mount, makeSource, frames, counts, reset, reaches } = bindings;
     const source = makeSource("one", 0);
     const app = mount({ source, other: makeSource("other", 0), readers: 1 });
     await frames();
@@ -29,8 +29,7 @@ inEach(
     const seen = [];
     for (let at = 1; at <= 50; at += 1) {
       source.set(at);
-      await frames();
-      seen.push(shown()[0]);
+      seen.push((await reaches(`one: ${at}`))[0]);
     }
     const after = { ...counts };
     app.unmount();
