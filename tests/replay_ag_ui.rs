@@ -5,6 +5,7 @@
 //! (1.0.0) made of it. Section numbers are the protocol note's.
 #![cfg(not(target_arch = "wasm32"))]
 
+#[expect(dead_code, reason = "no test here cuts by its sizes")]
 #[path = "support/random.rs"]
 mod random;
 #[path = "support/typed.rs"]
@@ -17,7 +18,7 @@ use serde_json::{Value as Json, json};
 
 use turnwire::event::{EventRef, TextDelta};
 use turnwire::index::EventIndex;
-use turnwire::json::{Object, Value};
+use turnwire::json::Value;
 use turnwire::protocol::ag_ui::AgUi;
 use turnwire::protocol::{Call, EventDecoder, EventSink, Protocol};
 use turnwire::sse::{Frame, FrameDecoder, FrameSink, Run};
@@ -186,54 +187,148 @@ fn a_stream_is_the_same_however_it_is_cut() {
     }
 }
 
-/// The messages of a conversation by what identifies them, without what no server reads.
-fn by_id(messages: &Json) -> BTreeMap<String, Json> {
-    let messages = messages.as_array().expect("messages").iter();
-    messages
-        .filter(|message| message["role"] != "activity")
-        .map(|message| {
-            let id = if message["role"] == "tool" { &message["toolCallId"] } else { &message["id"] };
-            let mut said = json!({"role": message["role"], "content": message["content"]});
-            if said["content"].is_null() || said["content"] == "" {
-                said["content"] = Json::Null;
-            }
-            for name in ["toolCalls", "encryptedValue", "error"] {
-                if let Some(value) = message.get(name).filter(|value| !value.is_null()) {
-                    said[name] = value.clone();
-                }
-            }
-            (format!("{} {}", message["role"], id), said)
-        })
-        .filter(|(_, said)| said["role"] != "assistant" || said.as_object().is_some_and(|said| said.len() > 2 || !said["content"].is_null()))
-        .collect()
+/// What the messages of a conversation say, each behind its role and, if it `has_ids`, its id or its call. Metadata is
+/// what the snapshots leave out.
+fn said(messages: &Json, has_ids: bool) -> Vec<String> {
+    let mut said = Vec::new();
+    for message in
+        messages.as_array().expect("messages").iter().filter(|message| message["role"] != "activity")
+    {
+        let mut one = json!({"role": message["role"]});
+        for name in ["toolCallId", "content", "encryptedValue", "error", "toolCalls"] {
+            let value = message.get(name).filter(|value| !value.is_null() && *value != "");
+            one[name] = value.cloned().unwrap_or_default();
+        }
+        for call in one["toolCalls"].as_array_mut().into_iter().flatten() {
+            call.as_object_mut().expect("a call").remove("metadata");
+        }
+        if has_ids && message["role"] != "tool" {
+            one["id"] = message["id"].clone();
+        }
+        if let Some(text) = one["content"].as_str().filter(|_| !has_ids) {
+            one["content"] = text.trim().into();
+        }
+        if message["role"] != "assistant" || !one["content"].is_null() || !one["toolCalls"].is_null() {
+            said.push(one.to_string());
+        }
+    }
+    // A result stands beside its call here, and at its end there.
+    said.sort();
+    said
+}
+
+/// Streams whose messages have ids of ours: they have none, or others in each snapshot.
+fn has_ids(name: &str) -> bool {
+    !name.starts_with("llama-index/") && name != "pydantic-ai/think-legacy"
 }
 
 #[test]
 fn a_conversation_is_what_the_official_client_keeps() {
     let mut compared = 0;
-    let mut differing = Vec::new();
     for Record { name, request, body } in records() {
-        let folded = folder().join(format!("{name}.folded.json"));
-        if !folded.exists() {
+        let path = format!("{name}.folded.json");
+        if !folder().join(&path).exists() {
             continue;
         }
-        let folded = read_json(&format!("{name}.folded.json"));
+        let mut folded = read_json(&path);
         if folded["accepted"] != true {
             continue;
         }
+        // It keeps two results of a call: the page's answer, and what came of it.
+        let is_second = |result: &Json, messages: &[Json]| {
+            let others = messages.iter().filter(|other| other["toolCallId"] == result["toolCallId"]);
+            result["role"] == "tool"
+                && others.count() > 1
+                && request["messages"].to_string().contains(&result.to_string())
+        };
+        let messages = folded["messages"].as_array().expect("messages").clone();
+        folded["messages"].as_array_mut().expect("messages").retain(|one| !is_second(one, &messages));
         compared += 1;
         let kept = Reading::of(&params(&request), true, [body.as_bytes()]).conversation();
-        let (ours, theirs) = (by_id(&kept["messages"]), by_id(&folded["messages"]));
-        let state = kept.get("state").cloned().unwrap_or_else(|| json!({}));
-        if ours != theirs {
-            differing.push(format!("{name}:\n  {}\n  {}", json!(ours), json!(theirs)));
+        let ours = said(&kept["messages"], has_ids(&name));
+        // The official client doubles the arguments of a call that begins again (trap 4).
+        let doubled = |one: &String| {
+            one.replace(r#"{\"path\": \"a.txt\"}{\"path\": \"a.txt\"}"#, r#"{\"path\": \"a.txt\"}"#)
+                .replace(r#"{\"path\":\"a.txt\"}{\"path\":\"a.txt\"}"#, r#"{\"path\":\"a.txt\"}"#)
+        };
+        let theirs: Vec<String> = said(&folded["messages"], has_ids(&name)).iter().map(doubled).collect();
+        assert_eq!(ours, theirs, "{name}");
+        assert_eq!(kept.get("state").unwrap_or(&json!({})), &folded["state"], "{name}");
+    }
+    assert!(compared > 150, "{compared}");
+}
+
+/// A reading of a stream by its frames alone: the texts by their messages, the arguments and results by their calls.
+#[derive(Debug, Default)]
+struct Plain {
+    texts: BTreeMap<String, String>,
+    arguments: BTreeMap<String, String>,
+    results: BTreeMap<String, Json>,
+}
+
+impl Plain {
+    fn of(body: &str) -> Self {
+        let mut plain = Self::default();
+        let mut restarted = Vec::new();
+        for line in body.lines().filter_map(|line| line.strip_prefix("data: ")) {
+            let frame: Json = serde_json::from_str(line).expect("JSON");
+            let text = |name: &str| frame[name].as_str().unwrap_or_default().to_owned();
+            match frame["type"].as_str().expect("a type") {
+                "TEXT_MESSAGE_CONTENT" => {
+                    plain.texts.entry(text("messageId")).or_default().push_str(&text("delta"));
+                }
+                "TOOL_CALL_START" => restarted.push(text("toolCallId")),
+                "TOOL_CALL_ARGS" => {
+                    let arguments = plain.arguments.entry(text("toolCallId")).or_default();
+                    let starts = restarted.iter().filter(|id| **id == text("toolCallId")).count();
+                    if starts > 1 {
+                        arguments.clear();
+                        restarted.retain(|id| *id != text("toolCallId"));
+                    }
+                    arguments.push_str(&text("delta"));
+                }
+                "TOOL_CALL_RESULT" => {
+                    plain.results.insert(text("toolCallId"), frame["content"].clone());
+                }
+                _ => {}
+            }
         }
-        if state != folded["state"] {
-            differing.push(format!("{name}: state\n  {state}\n  {}", folded["state"]));
+        plain
+    }
+}
+
+#[test]
+fn an_index_has_what_the_frames_say() {
+    let (mut texts, mut calls, mut results) = (0, 0, 0);
+    for Record { name, request, body } in records() {
+        let plain = Plain::of(&body);
+        let seen = Reading::of(&params(&request), true, [body.as_bytes()]).seen;
+        for (id, text) in plain.texts.iter().filter(|(_, text)| !text.is_empty()) {
+            let message = seen.index.message(id).unwrap_or_else(|| panic!("{name} has no message {id}"));
+            assert_eq!(message.content(), text, "{name}");
+            texts += 1;
+        }
+        // A call that begins again is one of an earlier turn, which shows it.
+        let known = request["messages"].to_string();
+        for (id, arguments) in plain.arguments.iter().filter(|(id, _)| !known.contains(id.as_str())) {
+            let shown = seen.index.messages().iter().flat_map(|message| message.calls().iter().flatten());
+            let shown: Vec<&str> = shown.filter(|call| call.id == *id).map(|call| call.arguments()).collect();
+            assert_eq!(shown, [arguments], "{name}: {id}");
+            calls += 1;
+        }
+        for (id, content) in &plain.results {
+            let responses = seen.of("tool.response");
+            let last = responses.iter().rfind(|response| response["tool_call_id"] == *id);
+            let response = last.unwrap_or_else(|| panic!("{name} has no result of {id}"));
+            if content.is_string() {
+                assert_eq!(response["content"], *content, "{name}");
+            } else {
+                assert_eq!(response["parts"], *content, "{name}");
+            }
+            results += 1;
         }
     }
-    println!("{}", differing.join("\n"));
-    assert_eq!(differing.len(), 0, "of {compared}");
+    assert!(texts > 130 && calls > 60 && results > 40, "{texts} {calls} {results}");
 }
 
 #[test]
@@ -259,17 +354,23 @@ fn a_turn_ends_only_when_its_run_did() {
 #[test]
 fn the_next_request_has_the_conversation_byte_by_byte() {
     for Record { name, request, body } in records() {
-        let kept = Reading::of(&params(&request), true, [body.as_bytes()]).decoder.conversation().expect("begun");
+        let kept =
+            Reading::of(&params(&request), true, [body.as_bytes()]).decoder.conversation().expect("begun");
         let call = format!(
             r#"{{"sessionId": "s", "turnId": "t2", "input": [{{"type": "user.message", "content": "Next"}}], "terms": {{"conversation": {kept}}}}}"#
         );
         let Ok(Value::Object(call)) = Value::parse(&call) else { panic!("{name}: {call}") };
-        let sent = AgUi::new().request(Call::CreateTurnStream, call).expect("a request").body.expect("a body");
-        let again = Reading::of(&{
-            let mut of: Json = params(&request);
-            of["terms"]["conversation"] = serde_json::from_str(&kept).expect("JSON");
-            of
-        }, true, [br#"data: {"type":"RUN_STARTED"}"#.as_slice(), b"\n\n"]);
+        let sent =
+            AgUi::new().request(Call::CreateTurnStream, call).expect("a request").body.expect("a body");
+        let again = Reading::of(
+            &{
+                let mut of: Json = params(&request);
+                of["terms"]["conversation"] = serde_json::from_str(&kept).expect("JSON");
+                of
+            },
+            true,
+            [br#"data: {"type":"RUN_STARTED"}"#.as_slice(), b"\n\n"],
+        );
         let kept: Json = serde_json::from_str(&kept).expect("JSON");
         assert_eq!(again.conversation()["messages"], kept["messages"], "{name}");
         let sent: Json = serde_json::from_str(&sent).expect("JSON");
@@ -278,7 +379,8 @@ fn the_next_request_has_the_conversation_byte_by_byte() {
         let has_null = |message: &Json| message.as_object().expect("an object").values().any(Json::is_null);
         assert!(!messages.iter().any(has_null), "{name}");
         let answered: Vec<&Json> = messages.iter().map(|message| &message["toolCallId"]).collect();
-        for call in messages.iter().flat_map(|message| message["toolCalls"].as_array().into_iter().flatten()) {
+        for call in messages.iter().flat_map(|message| message["toolCalls"].as_array().into_iter().flatten())
+        {
             assert!(answered.contains(&&call["id"]), "{name}: {call} has no result");
         }
     }

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::error::sentence;
 use super::{MAX_DEPTH, Object, Value, is_same, parse_u64};
+use crate::error::sentence;
 
 /// The most bytes that one patch may copy: as many as a frame may have. Otherwise a few copies of the document into
 /// itself would fill all memory.

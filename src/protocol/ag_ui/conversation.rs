@@ -179,7 +179,11 @@ impl Message {
 
     /// Takes what a snapshot of the same message leaves out.
     pub(super) fn complete_from(&mut self, ours: &Self) {
-        complete(&mut self.fields, &ours.fields, &["encryptedValue", "metadata", "error", "name", "subagentRunId"]);
+        complete(
+            &mut self.fields,
+            &ours.fields,
+            &["encryptedValue", "metadata", "error", "name", "subagentRunId"],
+        );
         for call in &mut self.calls {
             let Some(known) = ours.call(call.id()) else { continue };
             complete(&mut call.fields, &known.fields, &["encryptedValue", "metadata"]);

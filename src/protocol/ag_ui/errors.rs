@@ -46,7 +46,9 @@ fn remove_input(json: &mut Value<'_>) -> bool {
         other => Some(other),
     };
     let mut has_removed = false;
-    for problem in problems.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+    for problem in
+        problems.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+    {
         for name in ["input", "ctx"] {
             has_removed |= problem.remove(name).is_some();
         }

@@ -47,7 +47,11 @@ pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Resul
                 conversation.messages.push(message);
             }
             "user.tool_response" | "user.tool_approval" => answer(conversation, item, &id, now, &mut sent)?,
-            _ => return Err(invalid("`type` must be `user.message`, `user.tool_approval` or `user.tool_response`")),
+            _ => {
+                return Err(invalid(
+                    "`type` must be `user.message`, `user.tool_approval` or `user.tool_response`",
+                ));
+            }
         }
     }
     Ok(sent)
@@ -111,7 +115,10 @@ fn payload(item: &Object<'_>, asked: &Object<'_>) -> Value<'static> {
     }
     let takes = |name: &str| schema.object("properties").is_some_and(|fields| fields.contains(name));
     let mut payload = Object::new();
-    payload.set(if takes("accepted") && !takes("approved") { "accepted" } else { "approved" }, is_allowed.into());
+    payload.set(
+        if takes("accepted") && !takes("approved") { "accepted" } else { "approved" },
+        is_allowed.into(),
+    );
     for (name, value) in approval.object("result").into_iter().flat_map(Object::iter) {
         payload.insert(name.to_owned(), value.clone().into_owned());
     }

@@ -34,9 +34,11 @@ pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> 
             complete(message, ours.get(at));
             continue;
         }
-        let is_equal = |at: &usize| !is_taken[*at] && ours.get(*at).is_some_and(|known| is_like(known, message));
+        let is_equal =
+            |at: &usize| !is_taken[*at] && ours.get(*at).is_some_and(|known| is_like(known, message));
         let like = (after..ours.len()).find(is_equal);
-        let by_call = || places.by_call(message).filter(|at| is_same_role(ours, *at, message) && !is_taken[*at]);
+        let by_call =
+            || places.by_call(message).filter(|at| is_same_role(ours, *at, message) && !is_taken[*at]);
         let Some(at) = like.or_else(by_call) else { continue };
         is_taken[at] = true;
         after = at + 1;
@@ -135,11 +137,7 @@ impl Places {
 
     /// The place of a message by its id, or by the call that it answers.
     fn sure(&self, message: &Message) -> Option<usize> {
-        if message.role() == "tool" {
-            self.get('t', message.call_id())
-        } else {
-            self.get('m', message.id())
-        }
+        if message.role() == "tool" { self.get('t', message.call_id()) } else { self.get('m', message.id()) }
     }
 
     /// The place of the message that makes the same call.

@@ -84,6 +84,7 @@ impl Run {
 
     /// A call of the conversation has its result.
     pub(super) fn note_answered(&mut self, id: &str) {
+        self.results.number(id);
         if let Some(call) = self.call_mut(id) {
             call.is_answered = true;
         }
@@ -106,7 +107,11 @@ impl Run {
         call.map(|call| call.set("encryptedValue", value.to_owned().into())).is_some()
     }
 
-    pub(super) fn call_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn call_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let (id, name) = (text(fields, "toolCallId")?, text(fields, "toolCallName")?);
         let parent = optional_text(fields, "parentMessageId")?.unwrap_or_default();
         self.begin_call(id, name, parent, fields, sink)
@@ -134,7 +139,8 @@ impl Run {
         }
         // The metadata is the call's.
         let lane = with_text("subagentRunId", fields.text("subagentRunId"));
-        let message = self.begin_message(if parent.is_empty() { id } else { parent }, "assistant", &lane, sink);
+        let message =
+            self.begin_message(if parent.is_empty() { id } else { parent }, "assistant", &lane, sink);
         let runs = self.runs;
         let Some(maker) = self.messages.get_mut(message) else { return Ok(()) };
         let index = maker.calls;
@@ -256,7 +262,11 @@ impl Run {
         self.messages.get(message).is_some_and(|message| !message.is_open)
     }
 
-    pub(super) fn call_result(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn call_result(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let (id, call_id) = (text(fields, "messageId")?, text(fields, "toolCallId")?);
         let content = fields.get("content").ok_or_else(|| missing("content"))?;
         if self.call(call_id).is_none() {
@@ -278,18 +288,22 @@ impl Run {
     /// Keeps a result beside its call: after the message that makes the call, and the results that it has already. A
     /// second result replaces the first.
     fn keep_result(&mut self, result: conversation::Message) {
+        let is_new = self.results.number(result.call_id()).1;
+        let maker = self.call(result.call_id()).and_then(|call| self.messages.get(call.message)?.place);
         let messages = &mut self.conversation.messages;
         let is_same = |message: &&mut conversation::Message| {
             message.role() == "tool" && message.call_id() == result.call_id()
         };
-        if let Some(known) = messages.iter_mut().rev().find(is_same) {
+        if !is_new && let Some(known) = messages.iter_mut().rev().find(is_same) {
             *known = result;
             return;
         }
-        let maker = messages.iter().rposition(|message| message.call(result.call_id()).is_some());
         let mut at = maker.map_or(messages.len(), |maker| maker + 1);
         while messages.get(at).is_some_and(|message| message.role() == "tool") {
             at += 1;
+        }
+        if at == messages.len() {
+            return messages.push(result);
         }
         messages.insert(at, result);
         for message in &mut self.messages {

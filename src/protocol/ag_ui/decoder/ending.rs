@@ -6,6 +6,7 @@ use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
+use super::super::conversation::Message;
 use super::super::waiting::{Asked, legacy_suspension, question, suspension};
 use super::{Problem, Run, event, optional_text, put, text, with_text};
 
@@ -29,11 +30,25 @@ const TOKENS: [(&str, &str); 6] = [
 ];
 
 impl Run {
-    pub(super) fn run_started(&mut self) {
+    /// A run begins. Its input is known, except in a stream that repeats earlier runs.
+    pub(super) fn run_started(&mut self, fields: &Object<'_>) {
         self.is_open = true;
         self.runs += 1;
         self.hold = None;
         self.asked.clear();
+        let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();
+        let given = given.iter().filter_map(Value::as_object).filter_map(Message::read);
+        for message in given.filter(|message| matches!(message.role(), "user" | "tool")) {
+            let messages = &mut self.conversation.messages;
+            let is_known = |known: &Message| {
+                known.role() == message.role() && known.id() == message.id()
+                    || known.role() == "tool" && known.call_id() == message.call_id()
+            };
+            if !messages.iter().any(is_known) {
+                messages.push(message);
+                self.know_conversation();
+            }
+        }
     }
 
     pub(super) fn run_finished(&mut self, fields: &mut Object<'_>) -> Result<(), Problem> {
@@ -123,7 +138,7 @@ impl Run {
 
     /// The answer: the last message that is shown, if it has a text.
     fn output(&mut self) -> Option<Object<'static>> {
-        let is_shown = |message: &super::Message| message.is_shown && !message.is_reasoning;
+        let is_shown = |message: &super::messages::Message| message.is_shown && !message.is_reasoning;
         let number = self.messages.iter().rposition(is_shown)?;
         let said = self.kept(number)?.text.clone().filter(|text| !text.is_empty())?;
         let message = self.messages.get(number).filter(|message| message.thread_id == MAIN_THREAD)?;

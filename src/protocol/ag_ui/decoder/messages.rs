@@ -170,7 +170,11 @@ impl Run {
         }
     }
 
-    pub(super) fn text_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn text_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let id = text(fields, "messageId")?;
         let role = optional_text(fields, "role")?.unwrap_or("assistant");
         if role != "assistant" {
@@ -181,7 +185,11 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn text_content(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn text_content(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         let (id, piece) = (text(fields, "messageId")?, text(fields, "delta")?);
         let number = self.opened(id, "assistant", fields, sink);
         self.piece(number, piece, sink);
@@ -193,7 +201,11 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn reasoning_start(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn reasoning_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         self.open(text(fields, "messageId")?, "reasoning", fields, sink);
         Ok(())
     }
@@ -209,7 +221,11 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn reasoning_end(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+    pub(super) fn reasoning_end(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
         self.close(&reasoning_key(text(fields, "messageId")?), fields, sink);
         Ok(())
     }
@@ -242,9 +258,13 @@ impl Run {
             return Ok(());
         }
         let known = self.names.get(&reasoning_key(id)).or_else(|| self.names.get(id));
-        let number = match known {
-            Some(number) => number as usize,
-            None => self.begin_message(id, "reasoning", fields, sink),
+        let Some(number) = known.map(|number| number as usize) else {
+            // A result can have one, too.
+            match self.conversation.messages.iter_mut().rev().find(|message| message.id() == id) {
+                Some(message) => message.set("encryptedValue", value.to_owned().into()),
+                None => self.violation("value_of_unknown", id, sink),
+            }
+            return Ok(());
         };
         if let Some(message) = self.kept(number) {
             message.set("encryptedValue", value.to_owned().into());
@@ -332,7 +352,8 @@ impl Run {
     /// Takes the reasoning of the thread that no message has continued, if it is another message than this one.
     fn claim(&mut self, number: usize, thread_id: &str) -> Option<usize> {
         let is_one = |other: &usize| {
-            *other != number && self.messages.get(*other).is_some_and(|message| message.thread_id == thread_id)
+            *other != number
+                && self.messages.get(*other).is_some_and(|message| message.thread_id == thread_id)
         };
         let at = self.unclaimed.iter().position(is_one)?;
         Some(self.unclaimed.remove(at))

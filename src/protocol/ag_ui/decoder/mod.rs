@@ -58,6 +58,8 @@ struct Run {
     /// The calls by their ids.
     call_names: Names,
     calls: Vec<Call>,
+    /// The calls that have results, by their ids.
+    results: Names,
     /// The reasoning that the next message of its thread continues, by its number.
     unclaimed: Vec<usize>,
     threads: Vec<Thread>,
@@ -182,7 +184,13 @@ impl Run {
     }
 
     /// Emits an event for data that could not be read.
-    fn unknown(&mut self, wire_type: &str, raw: Value<'_>, problem: Option<Problem>, sink: &mut dyn EventSink) {
+    fn unknown(
+        &mut self,
+        wire_type: &str,
+        raw: Value<'_>,
+        problem: Option<Problem>,
+        sink: &mut dyn EventSink,
+    ) {
         self.emit(&unknown(text_or_null(wire_type), raw, problem), sink);
     }
 
@@ -268,9 +276,14 @@ impl Run {
     }
 
     /// Reads a frame by its type. Returns whether the type is known.
-    fn read(&mut self, kind: &str, fields: &mut Object<'_>, sink: &mut dyn EventSink) -> Result<bool, Problem> {
+    fn read(
+        &mut self,
+        kind: &str,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<bool, Problem> {
         match kind {
-            "RUN_STARTED" => self.run_started(),
+            "RUN_STARTED" => self.run_started(fields),
             "RUN_FINISHED" => self.run_finished(fields)?,
             "RUN_ERROR" => self.run_error(fields, sink)?,
             "STEP_STARTED" | "STEP_FINISHED" => self.step(kind, fields, sink)?,

@@ -15,7 +15,8 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let list = fields.get("messages").and_then(Value::as_array);
-        let list: Option<Vec<&Object<'_>>> = list.and_then(|list| list.iter().map(Value::as_object).collect());
+        let list: Option<Vec<&Object<'_>>> =
+            list.and_then(|list| list.iter().map(Value::as_object).collect());
         let list = list.ok_or_else(|| wrong("messages", "a list of messages"))?;
         self.emit_snapshot(&list, sink);
         for activity in list.iter().filter(|message| message.text("role") == "activity") {
@@ -50,7 +51,11 @@ impl Run {
     }
 
     /// The results that no event has brought: their ids, calls and contents.
-    fn unheard_results(&self, matched: &[Matched], last: Option<usize>) -> Vec<(String, String, Value<'static>)> {
+    fn unheard_results(
+        &self,
+        matched: &[Matched],
+        last: Option<usize>,
+    ) -> Vec<(String, String, Value<'static>)> {
         let mut results = Vec::new();
         for (at, Matched { message, ours }) in matched.iter().enumerate() {
             let call_id = message.call_id();

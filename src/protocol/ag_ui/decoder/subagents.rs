@@ -4,7 +4,7 @@ use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::{Problem, Run, event, optional_text, put, text, text_or_null, with_text};
+use super::{Problem, Run, event, missing, optional_text, put, text, text_or_null, with_text};
 
 /// The most threads. Frames of further subagents are in the main thread.
 const MAX_THREADS: usize = 1024;
@@ -71,6 +71,9 @@ impl Run {
     ) -> Result<(), Problem> {
         let (id, name) = (text(fields, "subagentRunId")?, text(fields, "name")?);
         let call_id = optional_text(fields, "parentToolCallId")?.unwrap_or_default();
+        if id.is_empty() {
+            return Err(missing("subagentRunId"));
+        }
         if self.threads.iter().any(|thread| thread.id == id) {
             self.violation("start_of_open", id, sink);
         } else if self.threads.len() < MAX_THREADS && id != MAIN_THREAD {
@@ -85,7 +88,8 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         // One that is suspended goes on in the next run.
-        let is_suspended = fields.object("outcome").is_some_and(|outcome| outcome.text("type") == "suspended");
+        let is_suspended =
+            fields.object("outcome").is_some_and(|outcome| outcome.text("type") == "suspended");
         let id = text(fields, "subagentRunId")?;
         if !is_suspended {
             self.end_thread(id, None, sink);
