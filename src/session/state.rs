@@ -117,13 +117,18 @@ impl Session {
         self.conversation.get().map_or("", |kept| kept)
     }
 
-    /// Goes on with a conversation that was stored.
-    pub fn set_conversation(&mut self, conversation: &str) {
-        let Some(kept) = self.conversation.get_mut() else { return };
-        conversation.clone_into(kept);
+    /// Goes on with a conversation that was stored (JSON).
+    pub fn set_conversation(&mut self, conversation: &str) -> Result<()> {
+        let Some(kept) = self.conversation.get_mut() else {
+            return Err(Error::new(ErrorCode::Unsupported, "the server keeps this session's conversation"));
+        };
         let stored = Value::parse(conversation).unwrap_or_default();
-        let actions = stored.get("required_actions").map(Value::to_json).unwrap_or_default();
-        self.set_newest_pending(pending(&actions));
+        let Some(stored) = stored.as_object() else {
+            return Err(Error::new(ErrorCode::InvalidOption, "`conversation` must be an object"));
+        };
+        conversation.clone_into(kept);
+        self.set_newest_pending(pending(&stored.json("required_actions")));
+        Ok(())
     }
 
     /// The turn with this key has the conversation as it is now, if it is the newest.

@@ -170,10 +170,12 @@ impl TurnReader {
     pub fn ended(&mut self) {
         if self.intake.broken.is_none() {
             self.decoder.end(&mut self.intake);
-            if ClientConversations::EXISTS {
-                self.intake.broken = self.decoder.failure();
-            }
         }
+    }
+
+    /// What is wrong with a stream that the server has closed.
+    pub(super) fn closing_failure(&mut self) -> Option<Error> {
+        if ClientConversations::EXISTS { self.decoder.failure() } else { None }
     }
 
     /// The session's conversation (JSON), if the client keeps it and the turn has begun.
