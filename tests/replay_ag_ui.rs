@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value as Json, json};
 
 use turnwire::event::{EventRef, TextDelta};
-use turnwire::index::EventIndex;
+use turnwire::index::{EventIndex, MessageCall};
 use turnwire::json::Value;
 use turnwire::protocol::ag_ui::AgUi;
 use turnwire::protocol::{Call, EventDecoder, EventSink, Protocol};
@@ -25,7 +25,7 @@ use turnwire::sse::{Frame, FrameDecoder, FrameSink, Run};
 
 use random::Random;
 
-const CHUNKINGS: u64 = 100;
+const CHUNKINGS: usize = 100;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/ag-ui")
@@ -171,11 +171,11 @@ fn a_stream_is_the_same_however_it_is_cut() {
         let params = params(&request);
         let whole = Reading::of(&params, false, [body.as_bytes()]);
         for number in 0..CHUNKINGS {
-            let mut random = Random::new(number);
+            let mut random = Random::new(number as u64);
             let mut chunks = Vec::new();
             let mut rest = body.as_bytes();
             while !rest.is_empty() {
-                let most = if number == 0 { 1 } else { rest.len().min(1 + number as usize * 7) };
+                let most = if number == 0 { 1 } else { rest.len().min(1 + number * 7) };
                 let (chunk, after) = rest.split_at(1 + random.below(most));
                 chunks.push(chunk);
                 rest = after;
@@ -312,7 +312,7 @@ fn an_index_has_what_the_frames_say() {
         let known = request["messages"].to_string();
         for (id, arguments) in plain.arguments.iter().filter(|(id, _)| !known.contains(id.as_str())) {
             let shown = seen.index.messages().iter().flat_map(|message| message.calls().iter().flatten());
-            let shown: Vec<&str> = shown.filter(|call| call.id == *id).map(|call| call.arguments()).collect();
+            let shown: Vec<&str> = shown.filter(|call| call.id == *id).map(MessageCall::arguments).collect();
             assert_eq!(shown, [arguments], "{name}: {id}");
             calls += 1;
         }

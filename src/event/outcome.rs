@@ -33,7 +33,7 @@ pub struct Suspension {
     /// The question, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// When the question expires (ISO 8601): a later answer cancels it. Only AG-UI has this.
+    /// When the question expires (ISO 8601), if the server says so: a later answer cancels it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
     /// The parameters of the question.

@@ -1081,6 +1081,10 @@ export interface Suspension {
      */
     message?: string;
     /**
+     * When the question expires (ISO 8601): a later answer cancels it. Only AG-UI has this.
+     */
+    expires_at?: string;
+    /**
      * The parameters of the question.
      */
     parameters?: unknown;

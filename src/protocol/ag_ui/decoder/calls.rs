@@ -12,7 +12,6 @@ const MAX_CALLS: u32 = 1024;
 
 /// A call of the conversation.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,

@@ -34,8 +34,10 @@ impl Run {
             | "ACTIVITY_SNAPSHOT"
             | "ACTIVITY_DELTA"
             | "REASONING_ENCRYPTED_VALUE"
-            | "SUBAGENT_STARTED" => {}
-            "TEXT_MESSAGE_CHUNK" | "REASONING_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" => {}
+            | "SUBAGENT_STARTED"
+            | "TEXT_MESSAGE_CHUNK"
+            | "REASONING_MESSAGE_CHUNK"
+            | "TOOL_CALL_CHUNK" => {}
             "RUN_STARTED" | "RUN_FINISHED" | "RUN_ERROR" | "MESSAGES_SNAPSHOT" => self.close_all_chunks(sink),
             _ => self.close_lane(fields.text("subagentRunId"), sink),
         }

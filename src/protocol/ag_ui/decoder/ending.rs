@@ -51,7 +51,7 @@ impl Run {
         }
     }
 
-    pub(super) fn run_finished(&mut self, fields: &mut Object<'_>) -> Result<(), Problem> {
+    pub(super) fn run_finished(&mut self, fields: &mut Object<'_>) {
         let outcome = match fields.get_mut("outcome").map(std::mem::take) {
             Some(Value::Object(outcome)) => outcome.into_owned(),
             _ => Object::new(),
@@ -59,7 +59,6 @@ impl Run {
         let result = fields.get_mut("result").map(std::mem::take).unwrap_or_default().into_owned();
         self.is_open = false;
         self.hold = Some(Hold::Finished { outcome, result, metrics: metrics(fields) });
-        Ok(())
     }
 
     /// The run has failed. It may have finished before.
@@ -171,16 +170,13 @@ impl Run {
             let id = self.question_id(questions.len());
             questions.push(question(kind, id, &is_about, Some(suspension(interrupt))));
         }
-        if interrupts.is_empty() {
-            for value in &self.asked {
-                let id = sentence(&[&self.start.turn_id, ":asks"]);
-                let suspension = legacy_suspension(&id, value);
-                let event_id = self.question_id(questions.len());
-                let about = self.asked_about(&id);
-                questions.push(question("tool.response_required", event_id, &about, Some(suspension)));
-                // One command answers all.
-                break;
-            }
+        // One command answers all custom events of a run.
+        if let Some(value) = self.asked.first().filter(|_| interrupts.is_empty()) {
+            let id = sentence(&[&self.start.turn_id, ":asks"]);
+            let suspension = legacy_suspension(&id, value);
+            let event_id = self.question_id(questions.len());
+            let about = self.asked_about(&id);
+            questions.push(question("tool.response_required", event_id, &about, Some(suspension)));
         }
         let named = outcome.get("pendingToolCallIds").and_then(Value::as_array);
         for call in &self.calls {

@@ -284,7 +284,7 @@ impl Run {
     ) -> Result<bool, Problem> {
         match kind {
             "RUN_STARTED" => self.run_started(fields),
-            "RUN_FINISHED" => self.run_finished(fields)?,
+            "RUN_FINISHED" => self.run_finished(fields),
             "RUN_ERROR" => self.run_error(fields, sink)?,
             "STEP_STARTED" | "STEP_FINISHED" => self.step(kind, fields, sink)?,
             "TEXT_MESSAGE_START" => self.text_start(fields, sink)?,
@@ -294,8 +294,8 @@ impl Run {
             "REASONING_MESSAGE_CONTENT" => self.reasoning_content(fields, sink)?,
             "REASONING_MESSAGE_END" => self.reasoning_end(fields, sink)?,
             "REASONING_ENCRYPTED_VALUE" => self.encrypted(fields, sink)?,
-            // A span says nothing that its messages do not say.
-            "REASONING_START" | "REASONING_END" | "THINKING_START" | "THINKING_END" => {}
+            // A span says nothing that its messages do not say, and only `native` has the data of other systems.
+            "REASONING_START" | "REASONING_END" | "THINKING_START" | "THINKING_END" | "RAW" => {}
             "THINKING_TEXT_MESSAGE_START" => {
                 self.thinking_start(sink);
             }
@@ -317,8 +317,6 @@ impl Run {
             "SUBAGENT_FINISHED" => self.subagent_finished(fields, sink)?,
             "SUBAGENT_ERROR" => self.subagent_failed(fields, sink)?,
             "CUSTOM" => self.custom(fields, sink)?,
-            // Only `native` has the data of other systems.
-            "RAW" => {}
             "" => return Err("it has no `type`".to_owned()),
             _ => return Ok(false),
         }

@@ -14,18 +14,17 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let list = fields.get("messages").and_then(Value::as_array);
-        let list: Option<Vec<&Object<'_>>> =
-            list.and_then(|list| list.iter().map(Value::as_object).collect());
-        let list = list.ok_or_else(|| wrong("messages", "a list of messages"))?;
-        self.emit_snapshot(&list, sink);
-        for activity in list.iter().filter(|message| message.text("role") == "activity") {
+        let all = fields.get("messages").and_then(Value::as_array);
+        let all: Option<Vec<&Object<'_>>> = all.and_then(|all| all.iter().map(Value::as_object).collect());
+        let all = all.ok_or_else(|| wrong("messages", "a list of messages"))?;
+        self.emit_snapshot(&all, sink);
+        for activity in all.iter().filter(|message| message.text("role") == "activity") {
             let mut report = Object::clone(activity);
             report.set("messageId", activity.text("id").to_owned().into());
             report.set("replace", false.into());
             self.activity_snapshot(&mut report, sink)?;
         }
-        let snapshot = list.into_iter().filter_map(Message::read).collect();
+        let snapshot = all.into_iter().filter_map(Message::read).collect();
         let matched = matched(&self.conversation.messages, snapshot);
         let messages = merged(&self.conversation.messages, &matched);
         // Earlier turns have shown what is before the user's last message.

@@ -166,7 +166,9 @@ fn other_roles_are_kept_and_not_shown() {
 #[test]
 fn subagents_are_threads() {
     let of = |mut frames: Vec<Json>, id: &str| {
-        frames.iter_mut().for_each(|frame| frame["subagentRunId"] = id.into());
+        for frame in &mut frames {
+            frame["subagentRunId"] = id.into();
+        }
         frames
     };
     let turn = run(&[

@@ -1,5 +1,6 @@
 //! Tests of the protocol: what frames become, what the client keeps, and what it sends. Section numbers are the protocol
 //! note's.
+#![allow(clippy::needless_pass_by_value, reason = "JSON is written where it is used")]
 
 mod chunks;
 mod endings;
@@ -87,13 +88,13 @@ impl Turn {
         let messages = self.seen.index.messages().iter().map(|message| {
             let mut shown = format!("{}:", message.id);
             if !message.reasoning().is_empty() {
-                shown += &format!(" [{}]", message.reasoning());
+                shown += &[" [", message.reasoning(), "]"].concat();
             }
             if !message.content().is_empty() {
-                shown += &format!(" {}", message.content());
+                shown += &[" ", message.content()].concat();
             }
             for call in message.calls().iter().flatten() {
-                shown += &format!(" {}({})", call.name, call.arguments());
+                shown += &[" ", &call.name, "(", call.arguments(), ")"].concat();
             }
             shown
         });

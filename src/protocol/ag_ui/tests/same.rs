@@ -65,15 +65,12 @@ proptest! {
 
 #[test]
 fn pieces_are_taken_by_templates() {
-    let mut stream: String = [started(), frame("TEXT_MESSAGE_START", "a", "")]
-        .iter()
-        .map(|frame| format!("data: {frame}\n\n"))
-        .collect();
+    let mut frames = vec![started(), frame("TEXT_MESSAGE_START", "a", "")];
     for time in 0..100 {
-        stream += &format!(
-            "data: {{\"type\":\"TEXT_MESSAGE_CONTENT\",\"timestamp\":17953659{time:05},\"messageId\":\"a\",\"delta\":\"x\"}}\n\n"
-        );
+        frames.push(json!({"type": "TEXT_MESSAGE_CONTENT", "timestamp": 1_795_365_900_000_u64 + time, "messageId": "a", "delta": "x"}));
     }
+    let stream =
+        frames.iter().fold(String::new(), |stream, frame| stream + "data: " + &frame.to_string() + "\n\n");
     let reading: Reading<_, Seen> = Reading::of(decoder(), stream.as_bytes(), &[stream.len()], true);
     assert_eq!(reading.seen.pieces, 100);
     assert!(reading.taken > stream.len() * 9 / 10, "{} of {}", reading.taken, stream.len());
