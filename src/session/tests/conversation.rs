@@ -226,6 +226,17 @@ fn what_is_no_conversation_is_refused() {
 }
 
 #[test]
+fn frames_are_handed_on_as_they_came() {
+    let mut session = session();
+    let (mut turn, _) = begin(&mut session, "t1", &message("One")).expect("a start");
+    turn.reader_mut().set_wants_native(true);
+    let frame = json!({"type": "RAW", "event": {"any": [1, null]}, "source": "lab"});
+    push(&mut session, &mut turn, std::slice::from_ref(&frame));
+    let text = String::from_utf8_lossy(turn.reader_mut().batch().text().ascii()).into_owned();
+    assert!(text.contains(&frame.to_string()), "{text}");
+}
+
+#[test]
 fn an_earlier_turn_does_not_take_the_conversation_back() {
     let mut session = session();
     let (mut turn, _) = begin(&mut session, "t1", &message("One")).expect("a start");
