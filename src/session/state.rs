@@ -114,20 +114,29 @@ impl Session {
     /// The conversation that the client keeps of the session (JSON), to be stored; empty if the server keeps it.
     #[must_use]
     pub fn conversation(&self) -> &str {
-        self.conversation.get().map_or("", |kept| kept)
+        self.kept().unwrap_or_default()
+    }
+
+    /// The conversation, if the client keeps it.
+    fn kept(&self) -> Option<&str> {
+        let is_ours = self.protocol.protocol().capabilities().has_client_conversation();
+        self.conversation.get().filter(|_| is_ours).map(|kept| &**kept)
     }
 
     /// Goes on with a conversation that was stored (JSON).
     pub fn set_conversation(&mut self, conversation: &str) -> Result<()> {
-        let Some(kept) = self.conversation.get_mut() else {
+        if self.kept().is_none() {
             return Err(Error::new(ErrorCode::Unsupported, "the server keeps this session's conversation"));
-        };
+        }
         let stored = Value::parse(conversation).unwrap_or_default();
         let Some(stored) = stored.as_object() else {
             return Err(Error::new(ErrorCode::InvalidOption, "`conversation` must be an object"));
         };
-        conversation.clone_into(kept);
-        self.set_newest_pending(pending(&stored.json("required_actions")));
+        let actions = pending(&stored.json("required_actions"));
+        if let Some(kept) = self.conversation.get_mut() {
+            conversation.clone_into(kept);
+        }
+        self.set_newest_pending(actions);
         Ok(())
     }
 
@@ -143,7 +152,7 @@ impl Session {
 
     /// The terms of a start at this time, in milliseconds since 1970: with the conversation, if the client keeps it.
     pub(super) fn terms_at(&self, now: u64) -> String {
-        let Some(kept) = self.conversation.get() else { return self.terms.clone() };
+        let Some(kept) = self.kept() else { return self.terms.clone() };
         let given = Value::parse(&self.terms).unwrap_or_default();
         let mut json = String::new();
         let mut terms = ObjectWriter::new(&mut json);

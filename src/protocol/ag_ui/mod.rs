@@ -19,7 +19,9 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::json::{Object, Value};
-use crate::protocol::capabilities::Capability::{Cancel, ClientIds, Documents, Files, Images, PageTools};
+use crate::protocol::capabilities::Capability::{
+    Cancel, ClientConversation, ClientIds, Documents, Files, Images, PageTools,
+};
 use crate::protocol::options::{input_fields, unsupported};
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request};
 
@@ -39,7 +41,7 @@ const INPUT_FIELDS: &str = input_fields! {
 const CAPABILITIES: Capabilities = Capabilities {
     input_fields: INPUT_FIELDS,
     silence: 300_000,
-    ..Capabilities::of(&[Cancel, Files, Documents, Images, PageTools, ClientIds])
+    ..Capabilities::of(&[Cancel, Files, Documents, Images, PageTools, ClientIds, ClientConversation])
 };
 
 /// The protocol.
