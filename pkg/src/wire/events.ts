@@ -1081,7 +1081,7 @@ export interface Suspension {
      */
     message?: string;
     /**
-     * When the question expires (ISO 8601): a later answer cancels it. Only AG-UI has this.
+     * When the question expires (ISO 8601), if the server says so: a later answer cancels it.
      */
     expires_at?: string;
     /**
