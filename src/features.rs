@@ -52,6 +52,8 @@ markers! {
     AttachedReaders if feature = "frame-replay";
     /// Only the session's transcript tells of a turn.
     Transcripts if feature = "transcripts";
+    /// The client keeps a session's conversation, and sends all of it with each turn.
+    ClientConversations if feature = "client-conversations";
     /// Servers have ids for turns, and list them.
     TurnLists if any(feature = "turn-records", not(feature = "transcripts"));
     /// The client makes the ids of turns. Every family but `TrueFoundry`'s has such a protocol.

@@ -33,6 +33,9 @@ pub struct Suspension {
     /// The question, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// When the question expires (ISO 8601), if the server says so: a later answer cancels it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
     /// The parameters of the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[tsify(type = "unknown")]

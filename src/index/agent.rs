@@ -3,12 +3,11 @@
 //! Only the `AgentEvent` protocols have these.
 
 use crate::event::{EventKind, EventRef};
-use crate::json::{Object, ObjectWriter, Value, write_str};
+use crate::json::{Object, ObjectWriter, Value, patch, write_str};
 use crate::message::Message;
 
 use super::EventIndex;
 use super::operations::apply_operation;
-use super::patch::patch;
 
 /// The state of an agent and its activities.
 #[derive(Debug, Default)]

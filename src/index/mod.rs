@@ -12,7 +12,6 @@ mod decimal;
 mod notices;
 mod operations;
 mod output;
-mod patch;
 #[cfg(test)]
 mod tests;
 mod thread;

@@ -10,6 +10,7 @@
 mod error;
 mod number;
 mod object;
+mod patch;
 mod raw_str;
 mod same;
 mod scan;
@@ -23,6 +24,7 @@ mod write;
 pub use error::{JsonError, JsonErrorKind};
 pub(crate) use number::parse_u64;
 pub use object::Object;
+pub(crate) use patch::patch;
 pub use raw_str::RawStr;
 pub(crate) use same::is_same;
 pub use scan::{MAX_DEPTH, Scanner};

@@ -64,7 +64,7 @@ impl Answer<'_> {
         let said = said.as_deref().unwrap_or(self.status_text);
         let colon = if said.is_empty() { "" } else { ": " };
         Error::of(ErrorCode::Http, &["the server answered ", &status, colon, said])
-            .with_response(self.status, self.body)
+            .with_response(self.status, &protocol.readable(self.body))
     }
 
     fn unexpected(&self, expected: &str) -> Error {

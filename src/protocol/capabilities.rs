@@ -1,8 +1,8 @@
 //! What a protocol supports, so that callers need not find out by failing.
 
 use crate::features::{
-    ClientIds, Cursors, DiscardPending, Http, Images, LiveAnswers, OtherRecoveries, SeparateAnswers, Sockets,
-    Transcripts, TurnLists, WholeAnswers,
+    ClientConversations, ClientIds, Cursors, DiscardPending, Http, Images, LiveAnswers, OtherRecoveries,
+    SeparateAnswers, Sockets, Transcripts, TurnLists, WholeAnswers,
 };
 use crate::json::write_u64;
 
@@ -103,6 +103,8 @@ capabilities! {
         ClientTurnIds,
         /// A user's message can have parts of kinds that only this protocol has.
         NativeParts,
+        /// The client keeps a session's conversation.
+        ClientConversation,
         /// A start may be answered with the whole turn, as JSON in place of a stream.
         MayAnswerWhole,
         /// Every turn is answered in this way.
@@ -246,6 +248,12 @@ impl Capabilities {
     #[must_use]
     pub fn has_socket(&self) -> bool {
         Sockets::EXISTS && (!Http::EXISTS || self.has(Capability::Socket))
+    }
+
+    /// Whether the client keeps a session's conversation.
+    #[must_use]
+    pub fn has_client_conversation(&self) -> bool {
+        ClientConversations::EXISTS && self.has(Capability::ClientConversation)
     }
 
     /// Whether the client makes the ids, and every turn names its agent.

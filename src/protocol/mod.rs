@@ -5,6 +5,8 @@
 
 #[cfg(feature = "aap")]
 pub mod aap;
+#[cfg(feature = "ag-ui")]
+pub mod ag_ui;
 #[cfg(feature = "agent-event")]
 pub mod agent_event;
 mod answer;
@@ -52,6 +54,9 @@ registry::families! {
         TurnRpc "turn-rpc" turn_rpc::TurnRpc::new(turn_rpc::Dialect::Gateway);
         Codex "codex" turn_rpc::TurnRpc::new(turn_rpc::Dialect::Codex);
     }
+    "ag-ui" AgUi(ag_ui::AgUi) {
+        AgUi "ag-ui" ag_ui::AgUi::new();
+    }
 }
 
 /// A wire protocol: turns calls into requests, and responses and frames into turnwire's form.
@@ -80,7 +85,7 @@ pub trait Protocol {
         Err(options::unsupported())
     }
 
-    /// A message received over a socket, without the parts that must not be read.
+    /// A message received over a socket, or the body of an error, without the parts that must not be read.
     fn readable<'m>(&self, message: &'m str) -> std::borrow::Cow<'m, str> {
         message.into()
     }
@@ -170,6 +175,12 @@ pub trait EventDecoder {
     fn decode_like(&mut self, template: u32, texts: &str, sink: &mut dyn EventSink) -> u32 {
         let _ = (template, texts, sink);
         0
+    }
+
+    /// The session's conversation (JSON) after the frames so far, if the client keeps it. Its `required_actions` are the
+    /// events that ask for something. The next start has it as `conversation` among its terms.
+    fn conversation(&self) -> Option<String> {
+        None
     }
 
     /// Why this connection must no longer be read, if so: then the turn is requested again, or given up.

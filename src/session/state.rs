@@ -2,9 +2,9 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
-use crate::features::ClientIds;
+use crate::features::{ClientConversations, ClientIds, Part};
 use crate::index::{EventIndex, PendingAction};
-use crate::json::Value;
+use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::AnyProtocol;
 use crate::turn::{Newest, Pending, StartTrace, TurnInput};
 
@@ -21,6 +21,8 @@ pub struct Session {
     pub max_frame_bytes: usize,
     /// Parameters of every call, as a JSON object; empty if there are none.
     pub terms: String,
+    /// The conversation that the client keeps, as JSON; empty before the first turn.
+    conversation: Part<String, { ClientConversations::COUNT }>,
     /// The number of the user's messages, if it is known.
     pub user_message_count: Option<u64>,
     is_cancelled: bool,
@@ -66,6 +68,7 @@ impl Session {
             protocol,
             max_frame_bytes,
             terms: String::new(),
+            conversation: Part::default(),
             user_message_count: None,
             is_cancelled: false,
             before: if is_new { Newest::None } else { Newest::Unknown },
@@ -106,6 +109,61 @@ impl Session {
     pub fn set_terms(&mut self, terms: &str) {
         self.protocol = self.protocol.with_terms(terms);
         terms.clone_into(&mut self.terms);
+    }
+
+    /// The conversation that the client keeps of the session (JSON), to be stored; empty if the server keeps it.
+    #[must_use]
+    pub fn conversation(&self) -> &str {
+        self.kept().unwrap_or_default()
+    }
+
+    /// The conversation, if the client keeps it.
+    fn kept(&self) -> Option<&str> {
+        let is_ours = self.protocol.protocol().capabilities().has_client_conversation();
+        self.conversation.get().filter(|_| is_ours).map(|kept| &**kept)
+    }
+
+    /// Goes on with a conversation that was stored (JSON).
+    pub fn set_conversation(&mut self, conversation: &str) -> Result<()> {
+        if self.kept().is_none() {
+            return Err(Error::new(ErrorCode::Unsupported, "the server keeps this session's conversation"));
+        }
+        let stored = Value::parse(conversation).unwrap_or_default();
+        let Some(stored) = stored.as_object() else {
+            return Err(Error::new(ErrorCode::InvalidOption, "`conversation` must be an object"));
+        };
+        let actions = pending(&stored.json("required_actions"));
+        if let Some(kept) = self.conversation.get_mut() {
+            conversation.clone_into(kept);
+        }
+        self.set_newest_pending(actions);
+        Ok(())
+    }
+
+    /// The turn with this key has the conversation as it is now, if it is the newest.
+    pub(super) fn keep_conversation(&mut self, key: u32, conversation: Option<String>) {
+        let is_newest = self.newest.last().is_some_and(|turn| turn.key == key);
+        if let (Some(kept), Some(conversation)) = (self.conversation.get_mut(), conversation)
+            && is_newest
+        {
+            *kept = conversation;
+        }
+    }
+
+    /// The terms of a start at this time, in milliseconds since 1970: with the conversation, if the client keeps it.
+    pub(super) fn terms_at(&self, now: u64) -> String {
+        let Some(kept) = self.kept() else { return self.terms.clone() };
+        let given = Value::parse(&self.terms).unwrap_or_default();
+        let mut json = String::new();
+        let mut terms = ObjectWriter::new(&mut json);
+        for (name, value) in given.as_object().into_iter().flat_map(Object::iter) {
+            terms.value(name, value);
+        }
+        if !kept.is_empty() {
+            terms.raw("conversation", kept);
+        }
+        terms.u64("now", now).end();
+        json
     }
 
     /// How much of its stream the turn with this id has delivered, if it is one of the newest.

@@ -204,7 +204,7 @@ impl SessionTurn {
         if let Some(paused) = self.paused_stream(session) {
             self.driver.reader_mut().follow(paused.events, &paused.messages);
         }
-        self.driver.set_terms(&session.terms);
+        self.driver.set_terms(&session.terms_at(now));
         let trace = session.start_trace(now);
         let step = match goal {
             Goal::Stream => self.driver.stream(Some(after), reconnect, trace)?,
@@ -232,6 +232,7 @@ impl SessionTurn {
 
     fn stepped(&mut self, session: &mut Session) {
         self.note(session);
+        session.keep_conversation(self.key, self.driver.reader().conversation());
         if self.machine().status() == TurnStatus::Unstarted {
             session.start_refused(self.key);
         }

@@ -1,7 +1,7 @@
 //! What frames of a stream come to: events, and the stream's place.
 
 use crate::event::{EventKind, EventRef, TextDelta};
-use crate::features::{FrameRecords, Sockets, Transcripts};
+use crate::features::{ClientConversations, FrameRecords, Sockets, Transcripts};
 use crate::json::Object;
 use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::{Frame, FrameSink, Run};
@@ -78,7 +78,10 @@ impl Incoming<'_> {
 impl FrameSink for Incoming<'_> {
     fn frame(&mut self, frame: Frame<'_>) {
         if !Sockets::EXISTS || !self.intake.output.wants_native || self.decoder.concerns(frame.data) {
-            self.intake.output.native(self.names.map(|_| frame.event), frame.data);
+            let name = self.names.map(|_| frame.event);
+            // Frames of some protocols have their type inside.
+            let name = name.filter(|name| !ClientConversations::EXISTS || !name.is_empty());
+            self.intake.output.native(name, frame.data);
         }
         let before = self.intake.machine.cursor().last();
         self.decoder.decode(&frame, self.intake);

@@ -15,7 +15,7 @@ use super::frames::Frames;
 use super::incoming::{FrameRecord, Incoming, Recorded};
 use super::intake::{Intake, id_of};
 use super::{TurnInput, TurnMachine, digits};
-use crate::features::{DiscardPending, SeparateAnswers, Sockets};
+use crate::features::{ClientConversations, DiscardPending, SeparateAnswers, Sockets};
 
 /// Reads a turn's streams.
 pub struct TurnReader {
@@ -171,6 +171,16 @@ impl TurnReader {
         if self.intake.broken.is_none() {
             self.decoder.end(&mut self.intake);
         }
+    }
+
+    /// What is wrong with a stream that the server has closed.
+    pub(super) fn closing_failure(&mut self) -> Option<Error> {
+        if ClientConversations::EXISTS { self.decoder.failure() } else { None }
+    }
+
+    /// The session's conversation (JSON), if the client keeps it and the turn has begun.
+    pub(crate) fn conversation(&self) -> Option<String> {
+        self.decoder.conversation()
     }
 
     /// A request with these parameters starts the turn: what comes next is its answer.

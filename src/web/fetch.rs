@@ -66,7 +66,9 @@ impl Server {
             Method::Patch => gloo_net::http::Method::PATCH,
             Method::Delete => gloo_net::http::Method::DELETE,
         };
-        let url = [&*self.base_url, "/", &request.path].concat();
+        // An endpoint without a path is the base URL itself.
+        let slash = if request.path.is_empty() { "" } else { "/" };
+        let url = [&*self.base_url, slash, &request.path].concat();
         let connection = Connection::new()?;
         let mut builder = RequestBuilder::new(&url).method(method);
         builder = builder.abort_signal(Some(&connection.0.signal()));

@@ -8,6 +8,7 @@
 //! is a seed from then on.
 
 pub mod aap;
+pub mod ag_ui;
 pub mod generate;
 pub mod input;
 pub mod json;
@@ -49,12 +50,13 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "sse", run: sse::run, seeds: seeds::streams },
     Target { name: "json", run: json::run, seeds: seeds::documents },
     Target { name: "protocol", run: protocol::run, seeds: seeds::turns },
     Target { name: "runs", run: runs::run, seeds: seeds::streams },
     Target { name: "aap", run: aap::run, seeds: seeds::dialogs },
+    Target { name: "ag_ui", run: ag_ui::run, seeds: seeds::streams },
     Target { name: "rpc", run: rpc::run, seeds: rpc::seeds },
     Target { name: "turn", run: turn::run, seeds: seeds::turns },
 ];

@@ -1081,6 +1081,10 @@ export interface Suspension {
      */
     message?: string;
     /**
+     * When the question expires (ISO 8601), if the server says so: a later answer cancels it.
+     */
+    expires_at?: string;
+    /**
      * The parameters of the question.
      */
     parameters?: unknown;

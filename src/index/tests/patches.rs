@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-use crate::index::patch::patch;
-use crate::json::{Value, is_same};
+use crate::json::{Value, is_same, patch};
 
 fn name() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&["a", "b", "~", "/", "~1", "0", "1", "-", "", "é"])

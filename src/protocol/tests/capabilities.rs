@@ -63,8 +63,8 @@ fn a_protocol_has_the_calls_that_its_capabilities_promise_and_no_others() {
         let protocol = known.protocol();
         for (capability, calls) in CALLS {
             let expected = protocol.capabilities().has(*capability);
-            // Its turns are cancelled by closing their stream.
-            let is_by_disconnect = name == "aap" && *capability == Capability::Cancel;
+            // Their turns are cancelled by closing the stream.
+            let is_by_disconnect = matches!(name, "aap" | "ag-ui") && *capability == Capability::Cancel;
             for call in *calls {
                 assert_eq!(has(protocol, *call), expected && !is_by_disconnect, "{name}: {call:?}");
             }

@@ -102,6 +102,12 @@ impl Client {
         Ok(Session::new(&self.server, parsed(&record)?, true))
     }
 
+    /// Goes on with a session of which the client keeps the conversation: its id, and [`Session::conversation`] as it
+    /// was stored. Sends nothing. [`Unsupported`](ErrorCode::Unsupported) where the server keeps it.
+    pub fn restore_session(&self, id: &str, conversation: &str) -> Result<Session> {
+        setup::restore(&self.server, id, conversation)
+    }
+
     /// Reads a session, or a draft, by its id.
     pub async fn session(&self, id: &str) -> Result<Session> {
         setup::read(&self.server, id).await

@@ -76,6 +76,21 @@ impl Session {
         self.shared.record.borrow().id.clone()
     }
 
+    /// The conversation that the client keeps of the session (JSON), to be stored after each turn for
+    /// [`Client::restore_session`](super::Client::restore_session); empty before the first turn, and where the server
+    /// keeps it.
+    #[must_use]
+    pub fn conversation(&self) -> String {
+        self.shared.state.borrow().conversation().to_owned()
+    }
+
+    /// Sets what every turn of the session says besides its messages, for AG-UI: `tools` of the page (`{ name,
+    /// description, parameters }`), `context` (`{ description, value }`), `forwarded_props`, and in `answerable` the names
+    /// of the server's tools whose calls the page answers.
+    pub fn set_run_options(&self, options: Json) {
+        self.set_terms(options, None);
+    }
+
     /// The server's record of the session, as it was last read.
     #[must_use]
     pub fn record(&self) -> Ref<'_, SessionRecord> {

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{SessionRecord, TurnRecord};
-use crate::protocol::Call;
+use crate::protocol::{Call, Capability};
 use crate::web::random::new_id;
 
 use super::server::Server;
@@ -17,7 +17,7 @@ use super::{list, object, parsed};
 /// Creates a session for a saved agent.
 pub(super) async fn create(server: &Rc<Server>, agent_name: &str) -> Result<Session> {
     let capabilities = server.protocol.protocol().capabilities();
-    if capabilities.lacks_turn_ids() {
+    if capabilities.lacks_turn_ids() && capabilities.has(Capability::Agents) {
         let agent = agent(server, agent_name).await?;
         let tools: Vec<Json> = agent.tools.iter().map(|tool| json!({ "name": tool.name })).collect();
         let params = json!({ "agent_name": agent_name, "agent_tools": tools });
@@ -38,6 +38,18 @@ pub(super) async fn create(server: &Rc<Server>, agent_name: &str) -> Result<Sess
         let terms = json!({ "workspace_id": id, "creation": { "agentName": agent_name } });
         session.set_terms(terms, None);
     }
+    Ok(session)
+}
+
+/// A session of which the client has kept the conversation (JSON).
+pub(super) fn restore(server: &Rc<Server>, id: &str, conversation: &str) -> Result<Session> {
+    let params = object(&json!({ "id": id }))?;
+    let protocol = server.protocol.protocol();
+    let record = protocol.local(Call::CreateSession, &params).ok_or_else(|| {
+        Error::new(ErrorCode::Unsupported, "the server keeps the conversations of its sessions")
+    })?;
+    let session = Session::new(server, parsed(&record.to_json())?, true);
+    session.shared.state.borrow_mut().set_conversation(conversation)?;
     Ok(session)
 }
 

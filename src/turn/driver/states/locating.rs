@@ -36,6 +36,10 @@ impl Locating {
     /// Looks for the turn of a start that has just failed.
     pub(super) fn begin(cx: &Context, lost: Failure) -> Transition {
         if let Recovery::None(_) = cx.conventions().recovery {
+            // What answers in this way is no agent.
+            if lost.error.code == ErrorCode::UnexpectedResponse {
+                return Transition::end(cx.end_of(lost.error));
+            }
             return unclear(cx, &lost.error, Transition::end);
         }
         let remedy = lost.remedy();

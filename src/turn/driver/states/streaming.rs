@@ -53,6 +53,7 @@ pub(super) fn dropped(
     }
     // What could not be read explains why the reading stopped.
     let failure = cx.reader.take_failure().map(Failure::from).or(failure);
+    let failure = failure.or_else(|| cx.reader.closing_failure().map(Failure::from));
     let was_closed = failure.is_none();
     let failure = failure.unwrap_or_else(|| cut_short(cx));
     if cx.retry.is_off() {

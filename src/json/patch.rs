@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 
+use super::{MAX_DEPTH, Object, Value, is_same, parse_u64};
 use crate::error::sentence;
-use crate::json::{MAX_DEPTH, Object, Value, is_same, parse_u64};
 
 /// The most bytes that one patch may copy: as many as a frame may have. Otherwise a few copies of the document into
 /// itself would fill all memory.
 const MOST_COPIED: usize = 8 << 20;
 
 /// Applies a patch. On an error, which says why it does not fit, the document may be partly changed.
-pub(super) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Result<(), String> {
+pub(crate) fn patch(document: &mut Value<'static>, delta: &[Value<'_>]) -> Result<(), String> {
     let operations: Option<Vec<Operation<'_>>> = delta.iter().map(Operation::read).collect();
     let mut copied = 0;
     for operation in operations.ok_or("it is not a JSON Patch")? {

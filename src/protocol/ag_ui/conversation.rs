@@ -1,0 +1,278 @@
+//! The conversation that the client keeps of a session: the wire's messages, the state, and what waits for an answer.
+//!
+//! Messages keep every field, also those that no event has, and the order of their fields. So a conversation that was
+//! written and read again makes the same request, byte for byte. Activities are never sent, and are not kept.
+
+use crate::json::{Object, Value};
+
+/// A session's conversation.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    pub(super) messages: Vec<Message>,
+    /// The state that the last run left, if there is one.
+    pub(super) state: Option<Value<'static>>,
+    /// The events that ask the client for something.
+    pub(super) required_actions: Vec<Value<'static>>,
+}
+
+/// A message of the wire. What grows while it streams is kept apart.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct Message {
+    /// All fields. Those that grow are `null` in their places.
+    fields: Object<'static>,
+    /// The content, if it is a text.
+    pub(super) text: Option<String>,
+    pub(super) calls: Vec<Call>,
+}
+
+/// A call in a message.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct Call {
+    /// All fields, with the arguments `null` in their place.
+    fields: Object<'static>,
+    pub(super) arguments: String,
+}
+
+impl Conversation {
+    /// The conversation in a session's terms.
+    pub(super) fn of(terms: &Object<'_>) -> Self {
+        let kept = terms.object("conversation").unwrap_or(const { &Object::new() });
+        let messages = kept.array("messages").iter().filter_map(Value::as_object);
+        Self {
+            messages: messages.filter_map(Message::read).collect(),
+            state: kept.get("state").cloned().map(Value::into_owned),
+            required_actions: kept.array("required_actions").iter().cloned().map(Value::into_owned).collect(),
+        }
+    }
+
+    /// The conversation as it is kept: JSON.
+    pub(super) fn to_json(&self) -> String {
+        let mut kept = Object::new();
+        kept.set("messages", self.wire_messages().into());
+        if let Some(state) = &self.state {
+            kept.set("state", state.clone());
+        }
+        if !self.required_actions.is_empty() {
+            kept.set("required_actions", self.required_actions.clone().into());
+        }
+        kept.to_json()
+    }
+
+    /// The messages as the wire has them.
+    pub(super) fn wire_messages(&self) -> Vec<Value<'static>> {
+        self.messages.iter().map(|message| message.to_object().into()).collect()
+    }
+
+    /// What the action with this id, of a call or an interrupt, waits for: the call in the event that asks.
+    pub(super) fn action(&self, id: &str) -> Option<&Object<'static>> {
+        let events = self.required_actions.iter().filter_map(Value::as_object);
+        let mut asked = events.filter_map(|event| event.array("tool_calls").first()?.as_object());
+        asked.find(|asked| asked.text("id") == id)
+    }
+
+    /// Removes the calls that have no result. Providers refuse a conversation that goes on after such a call.
+    pub(super) fn drop_unanswered_calls(&mut self) {
+        let mut answered = crate::names::Names::default();
+        for message in self.messages.iter().filter(|message| message.role() == "tool") {
+            answered.number(message.fields.text("toolCallId"));
+        }
+        for message in &mut self.messages {
+            message.calls.retain(|call| answered.get(call.id()).is_some());
+        }
+        self.drop_empty_messages();
+    }
+
+    /// Removes the agent's messages that say nothing.
+    pub(super) fn drop_empty_messages(&mut self) {
+        self.messages.retain(|message| {
+            message.role() != "assistant"
+                || message.text.as_ref().is_some_and(|text| !text.is_empty())
+                || !message.calls.is_empty()
+                || message.fields.get("content").is_some_and(|content| !content.is_null())
+                || message.fields.contains("encryptedValue")
+        });
+    }
+}
+
+impl Message {
+    /// A message that begins.
+    pub(super) fn new(id: &str, role: &str) -> Self {
+        let mut fields = Object::new();
+        fields.set("id", id.to_owned().into());
+        fields.set("role", role.to_owned().into());
+        Self { fields, ..Self::default() }
+    }
+
+    /// A message of the wire; `None` if it is an activity, or no message at all.
+    pub(super) fn read(message: &Object<'_>) -> Option<Self> {
+        if matches!(message.text("role"), "" | "activity") {
+            return None;
+        }
+        let mut read = Self { fields: without_nulls(message), ..Self::default() };
+        if let Some(content) = read.fields.get_mut("content")
+            && let Some(text) = content.as_str()
+        {
+            read.text = Some(text.to_owned());
+            *content = Value::Null;
+        }
+        if let Some(calls) = read.fields.get_mut("toolCalls") {
+            read.calls = calls.as_array().unwrap_or_default().iter().filter_map(Call::read).collect();
+            *calls = Value::Null;
+        }
+        Some(read)
+    }
+
+    pub(super) fn id(&self) -> &str {
+        self.fields.text("id")
+    }
+
+    pub(super) fn role(&self) -> &str {
+        self.fields.text("role")
+    }
+
+    /// The call that it answers; empty if it is no tool's message.
+    pub(super) fn call_id(&self) -> &str {
+        self.fields.text("toolCallId")
+    }
+
+    /// A field that does not grow.
+    pub(super) fn get(&self, name: &str) -> Option<&Value<'static>> {
+        self.fields.get(name)
+    }
+
+    /// Sets a field.
+    pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
+        self.fields.set(name, value);
+    }
+
+    /// Sets the content of a message that does not grow.
+    pub(super) fn set_content(&mut self, content: Value<'_>) {
+        self.text = content.as_str().map(str::to_owned);
+        let is_text = self.text.is_some();
+        self.fields.set("content", if is_text { Value::Null } else { content.into_owned() });
+    }
+
+    /// Adds to the metadata, member by member.
+    pub(super) fn add_metadata(&mut self, fields: &Object<'_>) {
+        add_metadata(&mut self.fields, fields);
+    }
+
+    /// The call of this id.
+    pub(super) fn call(&self, id: &str) -> Option<&Call> {
+        self.calls.iter().find(|call| call.id() == id)
+    }
+
+    /// The message as the wire has it.
+    pub(super) fn to_object(&self) -> Object<'static> {
+        let mut message = self.fields.clone();
+        if let Some(text) = &self.text {
+            message.set("content", text.clone().into());
+        }
+        if self.calls.is_empty() {
+            message.remove("toolCalls");
+        } else {
+            let calls: Vec<_> = self.calls.iter().map(|call| call.to_object().into()).collect();
+            message.set("toolCalls", calls.into());
+        }
+        message
+    }
+
+    /// Takes what a snapshot of the same message leaves out.
+    pub(super) fn complete_from(&mut self, ours: &Self) {
+        complete(
+            &mut self.fields,
+            &ours.fields,
+            &["encryptedValue", "metadata", "error", "name", "subagentRunId"],
+        );
+        for call in &mut self.calls {
+            let Some(known) = ours.call(call.id()) else { continue };
+            complete(&mut call.fields, &known.fields, &["encryptedValue", "metadata"]);
+            // One server has empty arguments in its snapshots.
+            if call.arguments.is_empty() {
+                call.arguments.clone_from(&known.arguments);
+            }
+        }
+    }
+
+    /// Keeps the first of several calls with the same id.
+    pub(super) fn drop_repeated_calls(&mut self) {
+        let mut seen = crate::names::Names::default();
+        self.calls.retain(|call| seen.number(call.id()).1);
+    }
+}
+
+impl Call {
+    /// A call that begins.
+    pub(super) fn new(id: &str, name: &str) -> Self {
+        let mut function = Object::new();
+        function.set("name", name.to_owned().into());
+        function.set("arguments", Value::Null);
+        let mut fields = Object::new();
+        fields.set("id", id.to_owned().into());
+        fields.set("type", "function".into());
+        fields.set("function", function.into());
+        Self { fields, arguments: String::new() }
+    }
+
+    fn read(call: &Value<'static>) -> Option<Self> {
+        let mut fields = without_nulls(call.as_object()?);
+        let mut arguments = String::new();
+        if let Some(Value::Object(function)) = fields.get_mut("function") {
+            function.text("arguments").clone_into(&mut arguments);
+            function.set("arguments", Value::Null);
+        }
+        Some(Self { fields, arguments })
+    }
+
+    pub(super) fn id(&self) -> &str {
+        self.fields.text("id")
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.fields.object("function").map_or("", |function| function.text("name"))
+    }
+
+    /// Sets a field.
+    pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
+        self.fields.set(name, value);
+    }
+
+    /// Adds to the metadata, member by member.
+    pub(super) fn add_metadata(&mut self, fields: &Object<'_>) {
+        add_metadata(&mut self.fields, fields);
+    }
+
+    fn to_object(&self) -> Object<'static> {
+        let mut call = self.fields.clone();
+        if let Some(Value::Object(function)) = call.get_mut("function") {
+            function.set("arguments", self.arguments.clone().into());
+        }
+        call
+    }
+}
+
+/// The members that have a value. Version 1.0 forbids `null` for what is absent; servers of version 0.x send it.
+fn without_nulls(object: &Object<'_>) -> Object<'static> {
+    let mut kept = Object::new();
+    for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
+        kept.insert(name.to_owned(), value.clone().into_owned());
+    }
+    kept
+}
+
+fn add_metadata(fields: &mut Object<'static>, frame: &Object<'_>) {
+    let Some(added) = frame.object("metadata") else { return };
+    let mut metadata = fields.object("metadata").cloned().unwrap_or_default();
+    for (name, value) in added.iter() {
+        metadata.insert(name.to_owned(), value.clone().into_owned());
+    }
+    fields.set("metadata", metadata.into());
+}
+
+fn complete(fields: &mut Object<'static>, known: &Object<'static>, names: &[&'static str]) {
+    for name in names {
+        if let Some(value) = known.get(name).filter(|_| !fields.contains(name)) {
+            fields.set(name, value.clone());
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Tool calls: their beginning, their arguments and their results.
+
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+
+use super::super::conversation;
+use super::{Problem, Run, event, missing, object, optional_text, put, text, with_text};
+
+/// The most calls in one message. Code that merges calls allocates up to a call's index.
+const MAX_CALLS: u32 = 1024;
+
+/// A call of the conversation.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// The number of the message that makes it.
+    pub(super) message: usize,
+    /// Its index among the calls of that message in this turn; `None` if an earlier turn made it.
+    index: Option<u32>,
+    is_open: bool,
+    /// Whether it began again, so that its next arguments replace those before.
+    is_restarted: bool,
+    pub(super) is_answered: bool,
+    /// The run that began it; 0 for a run of an earlier turn.
+    pub(super) run: u64,
+}
+
+impl Run {
+    pub(super) fn call(&self, id: &str) -> Option<&Call> {
+        self.calls.get(self.call_names.get(id)? as usize)
+    }
+
+    fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
+        self.calls.get_mut(self.call_names.get(id)? as usize)
+    }
+
+    /// The thread of a call.
+    pub(super) fn thread_of_call(&self, id: &str) -> String {
+        let message = self.call(id).and_then(|call| self.messages.get(call.message));
+        message.map_or(MAIN_THREAD, |message| &message.thread_id).to_owned()
+    }
+
+    /// Notes a call of the conversation, which may have moved to another message.
+    pub(super) fn know_call(&mut self, id: &str, name: &str, message: usize) {
+        let (number, is_new) = self.call_names.number(id);
+        if is_new {
+            self.calls.push(Call {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                message,
+                index: None,
+                is_open: false,
+                is_restarted: false,
+                is_answered: false,
+                run: 0,
+            });
+        } else if let Some(call) = self.calls.get_mut(number as usize)
+            && call.index.is_none()
+        {
+            call.message = message;
+        }
+    }
+
+    /// A call is shown with its whole message. Returns whether it was not shown before.
+    pub(super) fn show_call(&mut self, id: &str, message: usize) -> bool {
+        let Some(maker) = self.messages.get_mut(message) else { return false };
+        let Some(number) = self.call_names.get(id) else { return false };
+        let (index, runs) = (maker.calls, self.runs);
+        let Some(call) = self.calls.get_mut(number as usize).filter(|call| call.index.is_none()) else {
+            return false;
+        };
+        if index == MAX_CALLS {
+            return false;
+        }
+        maker.calls += 1;
+        call.index = Some(index);
+        call.message = message;
+        call.run = runs;
+        true
+    }
+
+    /// A call of the conversation has its result.
+    pub(super) fn note_answered(&mut self, id: &str) {
+        self.results.number(id);
+        if let Some(call) = self.call_mut(id) {
+            call.is_answered = true;
+        }
+    }
+
+    /// The call in the conversation.
+    fn kept_call(&mut self, id: &str) -> Option<&mut conversation::Call> {
+        let message = self.call(id)?.message;
+        let is_there = self.kept(message).is_some_and(|message| message.call(id).is_some());
+        if is_there {
+            return self.kept(message)?.calls.iter_mut().rev().find(|call| call.id() == id);
+        }
+        // A snapshot may have another message with it.
+        let messages = self.conversation.messages.iter_mut().rev();
+        messages.flat_map(|message| &mut message.calls).find(|call| call.id() == id)
+    }
+
+    pub(super) fn encrypt_call(&mut self, id: &str, value: &str) -> bool {
+        let call = self.kept_call(id);
+        call.map(|call| call.set("encryptedValue", value.to_owned().into())).is_some()
+    }
+
+    pub(super) fn call_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, name) = (text(fields, "toolCallId")?, text(fields, "toolCallName")?);
+        let parent = optional_text(fields, "parentMessageId")?.unwrap_or_default();
+        self.begin_call(id, name, parent, fields, sink)
+    }
+
+    /// Begins a call in the message that makes it. If it is known it begins again, and its arguments with it.
+    pub(super) fn begin_call(
+        &mut self,
+        id: &str,
+        name: &str,
+        parent: &str,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        if let Some(call) = self.call_mut(id) {
+            call.is_restarted = true;
+            let was_open = std::mem::replace(&mut call.is_open, true);
+            if was_open {
+                self.violation("start_of_open", id, sink);
+            }
+            return Ok(());
+        }
+        if !parent.is_empty() && self.names.get(parent).is_none() {
+            self.violation("missing_parent", parent, sink);
+        }
+        // The metadata is the call's.
+        let lane = with_text("subagentRunId", fields.text("subagentRunId"));
+        let message =
+            self.begin_message(if parent.is_empty() { id } else { parent }, "assistant", &lane, sink);
+        let runs = self.runs;
+        let Some(maker) = self.messages.get_mut(message) else { return Ok(()) };
+        let index = maker.calls;
+        if index == MAX_CALLS {
+            return Err("a message has more than 1024 calls".to_owned());
+        }
+        maker.calls += 1;
+        self.call_names.number(id);
+        self.calls.push(Call {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            message,
+            index: Some(index),
+            is_open: true,
+            is_restarted: false,
+            is_answered: false,
+            run: runs,
+        });
+        if let Some(message) = self.kept(message) {
+            message.calls.push(conversation::Call::new(id, name));
+        }
+        self.add_call_metadata(id, fields);
+        self.show(message, sink);
+        let mut piece = object("index", u64::from(index).into());
+        put(&mut piece, "id", id);
+        piece.set("type", "function".into());
+        let mut function = with_text("name", name);
+        function.set("arguments", "".into());
+        piece.set("function", function.into());
+        self.emit_piece(message, piece, sink);
+        Ok(())
+    }
+
+    fn emit_piece(&mut self, message: usize, piece: Object<'_>, sink: &mut dyn EventSink) {
+        if let Some(mut delta) = self.message_delta(message) {
+            delta.set("tool_calls", vec![piece.into()].into());
+            self.emit(&delta, sink);
+        }
+    }
+
+    pub(super) fn call_arguments(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, piece) = (text(fields, "toolCallId")?, text(fields, "delta")?);
+        if self.call(id).is_none() {
+            self.violation("arguments_without_start", id, sink);
+            self.begin_call(id, "", "", fields, sink)?;
+        } else if self.call(id).is_some_and(|call| !call.is_open) {
+            self.violation("arguments_after_end", id, sink);
+        }
+        self.add_call_metadata(id, fields);
+        self.arguments(id, piece, sink);
+        Ok(())
+    }
+
+    /// A piece that a template read. Returns whether it was taken.
+    pub(super) fn known_arguments(&mut self, id: &str, piece: &str, sink: &mut dyn EventSink) -> bool {
+        let is_open = self.call(id).is_some_and(|call| call.is_open);
+        if is_open {
+            self.arguments(id, piece, sink);
+        }
+        is_open
+    }
+
+    /// A piece of a call's arguments. An empty one has no effect.
+    pub(super) fn arguments(&mut self, id: &str, piece: &str, sink: &mut dyn EventSink) {
+        let Some(call) = self.call_mut(id).filter(|_| !piece.is_empty()) else { return };
+        let is_restart = std::mem::take(&mut call.is_restarted);
+        let (message, index) = (call.message, call.index);
+        let mut is_replaced = false;
+        if let Some(kept) = self.kept_call(id) {
+            if is_restart {
+                is_replaced = !std::mem::take(&mut kept.arguments).is_empty();
+            }
+            kept.arguments.push_str(piece);
+        }
+        // The turn that made the call has shown it.
+        let Some(index) = index else { return };
+        if is_replaced {
+            let mut again = object("index", u64::from(index).into());
+            again.set("function", with_text("whole_arguments", piece).into());
+            return self.emit_piece(message, again, sink);
+        }
+        let sequence_number = self.next_number();
+        let Some(message) = self.messages.get(message) else { return };
+        let (id, thread_id, field) = (&*message.id, &*message.thread_id, TextField::Arguments(index));
+        sink.delta(
+            sequence_number,
+            TextDelta { id, thread_id, created_at: None, field, text: piece, json: None, source: 0 },
+        );
+    }
+
+    fn add_call_metadata(&mut self, id: &str, fields: &Object<'_>) {
+        if fields.contains("metadata")
+            && let Some(call) = self.kept_call(id)
+        {
+            call.add_metadata(fields);
+        }
+    }
+
+    pub(super) fn call_end(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let id = text(fields, "toolCallId")?;
+        let was_open = self.call_mut(id).is_some_and(|call| std::mem::take(&mut call.is_open));
+        if !was_open {
+            self.violation("end_without_start", id, sink);
+            return Ok(());
+        }
+        self.add_call_metadata(id, fields);
+        let message = self.call(id).map(|call| call.message);
+        if let Some(message) = message.filter(|message| self.is_closed(*message)) {
+            self.finish(message, sink);
+        }
+        Ok(())
+    }
+
+    fn is_closed(&self, message: usize) -> bool {
+        self.messages.get(message).is_some_and(|message| !message.is_open)
+    }
+
+    pub(super) fn call_result(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, call_id) = (text(fields, "messageId")?, text(fields, "toolCallId")?);
+        let content = fields.get("content").ok_or_else(|| missing("content"))?;
+        if self.call(call_id).is_none() {
+            self.violation("result_of_unknown", call_id, sink);
+        }
+        let mut message = conversation::Message::new(id, "tool");
+        message.set("toolCallId", call_id.to_owned().into());
+        message.set_content(content.clone());
+        for name in ["error", "subagentRunId"] {
+            if !fields.text(name).is_empty() {
+                message.set(name, fields.text(name).to_owned().into());
+            }
+        }
+        message.add_metadata(fields);
+        self.keep_result(message);
+        self.respond(id, call_id, content, sink)
+    }
+
+    /// Keeps a result beside its call: after the message that makes the call, and the results that it has already. A
+    /// second result replaces the first.
+    fn keep_result(&mut self, result: conversation::Message) {
+        let is_new = self.results.number(result.call_id()).1;
+        let maker = self.call(result.call_id()).and_then(|call| self.messages.get(call.message)?.place);
+        let messages = &mut self.conversation.messages;
+        let is_same = |message: &&mut conversation::Message| {
+            message.role() == "tool" && message.call_id() == result.call_id()
+        };
+        if !is_new && let Some(known) = messages.iter_mut().rev().find(is_same) {
+            *known = result;
+            return;
+        }
+        let mut at = maker.map_or(messages.len(), |maker| maker + 1);
+        while messages.get(at).is_some_and(|message| message.role() == "tool") {
+            at += 1;
+        }
+        if at == messages.len() {
+            return messages.push(result);
+        }
+        messages.insert(at, result);
+        for message in &mut self.messages {
+            if let Some(place) = message.place.as_mut().filter(|place| **place >= at) {
+                *place += 1;
+            }
+        }
+    }
+
+    /// Reports the result of a call.
+    pub(super) fn respond(
+        &mut self,
+        id: &str,
+        call_id: &str,
+        content: &Value<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let said = match content {
+            Value::String(text) => text.to_string(),
+            Value::Array(parts) => {
+                let mut said = String::new();
+                for part in parts.iter().filter_map(Value::as_object) {
+                    said.push_str(part.text("text"));
+                }
+                said
+            }
+            _ => return Err("`content` is neither a string nor a list of parts".to_owned()),
+        };
+        self.note_answered(call_id);
+        let thread_id = self.thread_of_call(call_id);
+        let id = if id == call_id || id.is_empty() { self.next_id() } else { id.to_owned() };
+        let mut response = event("tool.response", id, &thread_id);
+        put(&mut response, "tool_call_id", call_id);
+        response.set("content", said.into());
+        if let Value::Array(_) = content {
+            response.set("parts", content.clone());
+        }
+        self.emit(&response, sink);
+        Ok(())
+    }
+}

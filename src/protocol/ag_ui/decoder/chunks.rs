@@ -1,0 +1,159 @@
+//! Chunks: pieces that begin what they belong to, and end what came before in their lane (section 3.2).
+//!
+//! A lane is the parent agent, or one subagent.
+
+use crate::json::Object;
+use crate::protocol::EventSink;
+
+use super::{Problem, Run, optional_text, reasoning_key};
+
+/// What the chunks of a lane have begun.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    lane: String,
+    kind: ChunkKind,
+    id: String,
+}
+
+/// What chunks are pieces of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ChunkKind {
+    Text,
+    Reasoning,
+    Call,
+}
+
+impl Run {
+    /// Ends what a frame of this type ends. A chunk decides itself.
+    pub(super) fn close_chunks(&mut self, kind: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        if self.chunks.is_empty() {
+            return;
+        }
+        match kind {
+            "RAW"
+            | "ACTIVITY_SNAPSHOT"
+            | "ACTIVITY_DELTA"
+            | "REASONING_ENCRYPTED_VALUE"
+            | "SUBAGENT_STARTED"
+            | "TEXT_MESSAGE_CHUNK"
+            | "REASONING_MESSAGE_CHUNK"
+            | "TOOL_CALL_CHUNK" => {}
+            "RUN_STARTED" | "RUN_FINISHED" | "RUN_ERROR" | "MESSAGES_SNAPSHOT" => self.close_all_chunks(sink),
+            _ => self.close_lane(fields.text("subagentRunId"), sink),
+        }
+    }
+
+    pub(super) fn close_all_chunks(&mut self, sink: &mut dyn EventSink) {
+        while let Some(chunk) = self.chunks.pop() {
+            self.close_chunk(&chunk, sink);
+        }
+    }
+
+    fn close_lane(&mut self, lane: &str, sink: &mut dyn EventSink) {
+        if let Some(at) = self.chunks.iter().position(|chunk| chunk.lane == lane) {
+            let chunk = self.chunks.remove(at);
+            self.close_chunk(&chunk, sink);
+        }
+    }
+
+    fn close_chunk(&mut self, chunk: &Chunk, sink: &mut dyn EventSink) {
+        const NONE: &Object<'_> = &Object::new();
+        match chunk.kind {
+            ChunkKind::Text => self.close(&chunk.id, NONE, sink),
+            ChunkKind::Reasoning => self.close(&reasoning_key(&chunk.id), NONE, sink),
+            ChunkKind::Call => {
+                let end = super::with_text("toolCallId", &chunk.id);
+                // The end of a call that is known does not fail.
+                let _ = self.call_end(&end, sink);
+            }
+        }
+    }
+
+    /// A chunk.
+    pub(super) fn chunk(
+        &mut self,
+        wire_type: &str,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (kind, name) = match wire_type {
+            "TEXT_MESSAGE_CHUNK" => (ChunkKind::Text, "messageId"),
+            "REASONING_MESSAGE_CHUNK" => (ChunkKind::Reasoning, "messageId"),
+            _ => (ChunkKind::Call, "toolCallId"),
+        };
+        let said = optional_text(fields, name)?.unwrap_or_default().to_owned();
+        let lane = optional_text(fields, "subagentRunId")?.unwrap_or_default().to_owned();
+        let open = self.open_chunk(kind, &said, &lane)?;
+        let (id, is_new) = match open {
+            Some((id, of_lane)) => {
+                fields.set("subagentRunId", of_lane.into());
+                (id, false)
+            }
+            None if said.is_empty() => return Err(super::missing(name)),
+            None => (said, true),
+        };
+        if is_new {
+            if kind == ChunkKind::Call {
+                super::text(fields, "toolCallName")?;
+            }
+            self.close_lane(&lane, sink);
+            self.chunks.push(Chunk { lane, kind, id: id.clone() });
+        } else {
+            self.check_chunk(kind, &id, fields, sink);
+        }
+        fields.set(name, id.clone().into());
+        match kind {
+            ChunkKind::Text if is_new => self.text_start(fields, sink)?,
+            ChunkKind::Reasoning if is_new => self.reasoning_start(fields, sink)?,
+            ChunkKind::Call if is_new => self.call_start(fields, sink)?,
+            _ => {}
+        }
+        if fields.get("delta").is_none_or(crate::json::Value::is_null) {
+            fields.set("delta", "".into());
+        }
+        match kind {
+            ChunkKind::Text => self.text_content(fields, sink),
+            ChunkKind::Reasoning => self.reasoning_content(fields, sink),
+            ChunkKind::Call => self.call_arguments(fields, sink),
+        }
+    }
+
+    /// What is open that a chunk continues, by its id and lane: the one that it names, or else that of its lane, or the
+    /// only one of its kind.
+    fn open_chunk(&self, kind: ChunkKind, id: &str, lane: &str) -> Result<Option<(String, String)>, Problem> {
+        let of_kind = || self.chunks.iter().filter(|chunk| chunk.kind == kind);
+        let found = if id.is_empty() {
+            match of_kind().find(|chunk| chunk.lane == lane) {
+                Some(chunk) => Some(chunk),
+                None if lane.is_empty() && of_kind().count() == 1 => of_kind().next(),
+                None if lane.is_empty() && of_kind().count() > 1 => {
+                    return Err("it may belong to several messages".to_owned());
+                }
+                None => None,
+            }
+        } else {
+            of_kind().find(|chunk| chunk.id == id && (lane.is_empty() || chunk.lane == lane))
+        };
+        Ok(found.map(|chunk| (chunk.id.clone(), chunk.lane.clone())))
+    }
+
+    /// What a later chunk repeats must be as it was.
+    fn check_chunk(&mut self, kind: ChunkKind, id: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let differs = match kind {
+            ChunkKind::Call => {
+                let name = fields.text("toolCallName");
+                !name.is_empty() && self.call(id).is_some_and(|call| call.name != name)
+            }
+            ChunkKind::Text => {
+                let role = fields.text("role");
+                let number = self.names.get(id).map(|number| number as usize);
+                let known = number.and_then(|number| self.kept(number));
+                !role.is_empty() && known.is_some_and(|message| message.role() != role)
+            }
+            ChunkKind::Reasoning => false,
+        };
+        if differs {
+            self.violation("conflicting_chunk", id, sink);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The beginning and the end of runs (sections 2, 3 and 5). The last run of a stream counts, and its end is held until
+//! the stream ends.
+
+use crate::error::sentence;
+use crate::event::MAIN_THREAD;
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+
+use super::super::conversation::Message;
+use super::super::waiting::{Asked, legacy_suspension, question, suspension};
+use super::{Problem, Run, event, optional_text, put, text, with_text};
+
+/// How a run ends.
+#[derive(Debug)]
+pub(super) enum Hold {
+    /// It has finished, or waits.
+    Finished { outcome: Object<'static>, result: Value<'static>, metrics: Option<Object<'static>> },
+    /// It has failed.
+    Failed { message: String, code: String, metrics: Option<Object<'static>> },
+}
+
+/// The token counts: the server's name of each, and its name in a turn's metrics. The first three are always present.
+const TOKENS: [(&str, &str); 6] = [
+    ("inputTokens", "total_input_tokens"),
+    ("outputTokens", "total_output_tokens"),
+    ("totalTokens", "total_tokens"),
+    ("cachedInputTokens", "total_cache_read_tokens"),
+    ("cacheWriteInputTokens", "total_cache_write_tokens"),
+    ("reasoningTokens", "total_reasoning_tokens"),
+];
+
+impl Run {
+    /// A run begins. Its input is known, except in a stream that repeats earlier runs.
+    pub(super) fn run_started(&mut self, fields: &Object<'_>) {
+        self.is_open = true;
+        self.runs += 1;
+        self.hold = None;
+        self.asked.clear();
+        let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();
+        let given = given.iter().filter_map(Value::as_object).filter_map(Message::read);
+        for message in given.filter(|message| matches!(message.role(), "user" | "tool")) {
+            let messages = &mut self.conversation.messages;
+            let is_known = |known: &Message| {
+                known.role() == message.role() && known.id() == message.id()
+                    || known.role() == "tool" && known.call_id() == message.call_id()
+            };
+            if !messages.iter().any(is_known) {
+                messages.push(message);
+                self.know_conversation();
+            }
+        }
+    }
+
+    pub(super) fn run_finished(&mut self, fields: &mut Object<'_>) {
+        let outcome = match fields.get_mut("outcome").map(std::mem::take) {
+            Some(Value::Object(outcome)) => outcome.into_owned(),
+            _ => Object::new(),
+        };
+        let result = fields.get_mut("result").map(std::mem::take).unwrap_or_default().into_owned();
+        self.is_open = false;
+        self.hold = Some(Hold::Finished { outcome, result, metrics: metrics(fields) });
+    }
+
+    /// The run has failed. It may have finished before.
+    pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let message = text(fields, "message")?.to_owned();
+        let code = optional_text(fields, "code")?.unwrap_or_default().to_owned();
+        self.is_open = false;
+        let mut error = event("server.error", self.next_id(), "");
+        put(&mut error, "message", &message);
+        if !code.is_empty() {
+            put(&mut error, "code", &code);
+        }
+        self.emit(&error, sink);
+        self.hold = Some(Hold::Failed { message, code, metrics: metrics(fields) });
+        Ok(())
+    }
+
+    /// The stream has ended. A run that did not end is not known to have succeeded.
+    pub(super) fn stream_ended(&mut self, sink: &mut dyn EventSink) {
+        if !self.is_begun || self.is_over {
+            return;
+        }
+        self.close_all_chunks(sink);
+        let Some(hold) = self.hold.take() else { return };
+        self.is_over = true;
+        self.finish_all(sink);
+        let (mut state, metrics) = match hold {
+            Hold::Failed { message, code, metrics } => {
+                let mut state = with_text("status", "error");
+                put(&mut state, "message", &message);
+                if !code.is_empty() {
+                    put(&mut state, "code", &code);
+                }
+                (state, metrics)
+            }
+            Hold::Finished { outcome, metrics, .. } if outcome.text("type") == "cancelled" => {
+                let mut state = with_text("status", "cancelled");
+                put(&mut state, "reason", "server");
+                (state, metrics)
+            }
+            Hold::Finished { outcome, result, metrics } => (self.done(&outcome, result, sink), metrics),
+        };
+        if let Some(metrics) = metrics {
+            state.set("metrics", metrics.into());
+        }
+        self.conversation.drop_empty_messages();
+        let mut done = event("turn.done", self.next_id(), "");
+        done.set("state", state.into());
+        self.emit(&done, sink);
+    }
+
+    fn done(
+        &mut self,
+        outcome: &Object<'static>,
+        result: Value<'static>,
+        sink: &mut dyn EventSink,
+    ) -> Object<'static> {
+        let questions = self.questions(outcome);
+        for question in &questions {
+            self.emit(question, sink);
+        }
+        let mut state = with_text("status", "done");
+        let output = if questions.is_empty() { self.output() } else { None };
+        state.set("output", output.map_or(Value::Null, Value::Object));
+        let questions: Vec<Value<'_>> = questions.into_iter().map(Value::Object).collect();
+        self.conversation.required_actions.clone_from(&questions);
+        state.set("required_actions", questions.into());
+        if !outcome.text("type").is_empty() {
+            state.set("termination", with_text("type", outcome.text("type")).into());
+        }
+        if !result.is_null() {
+            state.set("result", result);
+        }
+        state
+    }
+
+    /// The answer: the last message that is shown, if it has a text.
+    fn output(&mut self) -> Option<Object<'static>> {
+        let is_shown = |message: &super::messages::Message| message.is_shown && !message.is_reasoning;
+        let number = self.messages.iter().rposition(is_shown)?;
+        let said = self.kept(number)?.text.clone().filter(|text| !text.is_empty())?;
+        let message = self.messages.get(number).filter(|message| message.thread_id == MAIN_THREAD)?;
+        let reason = if message.calls > 0 { "tool_calls" } else { "stop" };
+        let mut output = event("model.message", message.id.clone(), MAIN_THREAD);
+        put(&mut output, "content", &said);
+        put(&mut output, "finish_reason", reason);
+        Some(output)
+    }
+
+    /// The events that ask the client for something.
+    fn questions(&self, outcome: &Object<'static>) -> Vec<Object<'static>> {
+        let mut questions = Vec::new();
+        let interrupts = if outcome.text("type") == "interrupt" { outcome.array("interrupts") } else { &[] };
+        let interrupts: Vec<&Object<'_>> = interrupts.iter().filter_map(Value::as_object).collect();
+        let mut asked: Vec<&str> = Vec::new();
+        for interrupt in interrupts.iter().filter(|interrupt| !interrupt.text("id").is_empty()) {
+            let call_id = interrupt.text("toolCallId");
+            // A second question about a call has its own id.
+            let is_first = !asked.contains(&call_id);
+            let call = self.call(call_id).filter(|_| is_first);
+            asked.push(call_id);
+            let mut is_about = self.asked_about(call.map_or(interrupt.text("id"), |call| &call.id));
+            if call.is_none() {
+                let thread_id = interrupt.text("subagentRunId");
+                let is_known = self.threads.iter().any(|thread| thread.is(thread_id));
+                is_about.thread_id = if is_known { thread_id } else { MAIN_THREAD };
+            }
+            let kind = if call.is_some() { "tool.approval_required" } else { "tool.response_required" };
+            let id = self.question_id(questions.len());
+            questions.push(question(kind, id, &is_about, Some(suspension(interrupt))));
+        }
+        // One command answers all custom events of a run.
+        if let Some(value) = self.asked.first().filter(|_| interrupts.is_empty()) {
+            let id = sentence(&[&self.start.turn_id, ":asks"]);
+            let suspension = legacy_suspension(&id, value);
+            let event_id = self.question_id(questions.len());
+            let about = self.asked_about(&id);
+            questions.push(question("tool.response_required", event_id, &about, Some(suspension)));
+        }
+        let named = outcome.get("pendingToolCallIds").and_then(Value::as_array);
+        for call in &self.calls {
+            let is_named = match named {
+                Some(named) => named.iter().any(|id| id.as_str() == Some(&call.id)),
+                None => call.run == self.runs && call.run > 0 && !call.is_answered,
+            };
+            // A call of a tool that the page did not declare is the server's.
+            let is_own = self.start.own_tools.contains(&call.name);
+            if is_named && is_own && !asked.contains(&&*call.id) {
+                let id = self.question_id(questions.len());
+                questions.push(question("tool.response_required", id, &self.asked_about(&call.id), None));
+            }
+        }
+        questions
+    }
+
+    fn question_id(&self, before: usize) -> String {
+        let mut id = sentence(&[&self.start.turn_id, ":asks"]);
+        crate::json::write_u64(&mut id, before as u64);
+        id
+    }
+
+    /// What a question is about: the call with this id, or nothing but the id.
+    fn asked_about<'s>(&'s self, id: &'s str) -> Asked<'s> {
+        let call = self.call(id);
+        let message = call.and_then(|call| self.messages.get(call.message));
+        let kept = self.conversation.messages.iter().rev().find_map(|message| message.call(id));
+        Asked {
+            id,
+            name: call.map_or("", |call| &call.name),
+            arguments: kept.map_or("", |call| &call.arguments),
+            message_id: message.map_or("", |message| &message.id),
+            thread_id: message.map_or(MAIN_THREAD, |message| &message.thread_id),
+        }
+    }
+}
+
+/// The token counts of all models together, if there are any.
+fn metrics(fields: &Object<'_>) -> Option<Object<'static>> {
+    let mut totals = [None; TOKENS.len()];
+    for usage in fields.array("usage").iter().filter_map(Value::as_object) {
+        for ((name, _), total) in TOKENS.iter().zip(&mut totals) {
+            if let Some(count) = usage.get(name).and_then(Value::as_u64) {
+                *total = Some(total.unwrap_or(0_u64).saturating_add(count));
+            }
+        }
+    }
+    totals.iter().any(Option::is_some).then(|| {
+        let [input, output, ..] = totals.map(Option::unwrap_or_default);
+        let mut metrics = Object::new();
+        for (at, ((_, name), total)) in TOKENS.iter().zip(totals).enumerate() {
+            let implied = match at {
+                0 | 1 => Some(0),
+                2 => Some(input.saturating_add(output)),
+                _ => None,
+            };
+            if let Some(count) = total.or(implied) {
+                metrics.set(name, count.into());
+            }
+        }
+        metrics
+    })
+}

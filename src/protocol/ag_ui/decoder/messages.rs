@@ -1,0 +1,391 @@
+//! Messages: texts and reasoning. A message is shown with its first piece of text or its first call: servers begin and
+//! end empty ones before calls. The text or call that follows reasoning continues its message.
+
+use crate::event::{MAIN_THREAD, TextDelta, TextField};
+use crate::json::Object;
+use crate::names::Names;
+use crate::protocol::EventSink;
+
+use super::super::conversation;
+use super::delta::Meaning;
+use super::{Problem, Run, event, optional_text, put, reasoning_key, text};
+
+/// A message of the conversation.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
+pub(super) struct Message {
+    /// Its id among the turn's messages.
+    pub(super) id: String,
+    pub(super) thread_id: String,
+    /// Its place in the conversation; `None` if a snapshot has dropped it.
+    pub(super) place: Option<usize>,
+    pub(super) is_reasoning: bool,
+    /// Whether the agent says it to the user.
+    pub(super) is_shown_to_user: bool,
+    /// Whether it began in this turn.
+    pub(super) is_of_turn: bool,
+    /// Whether this turn has shown it.
+    pub(super) is_shown: bool,
+    pub(super) is_open: bool,
+    /// The number of its calls so far: the index of the next one.
+    pub(super) calls: u32,
+    /// The reason with which it was finished; empty if it was not.
+    finish_reason: &'static str,
+}
+
+impl Run {
+    /// Notes the messages and calls of the conversation so far, and after a snapshot their places.
+    pub(super) fn know_conversation(&mut self) {
+        let mut places = Names::default();
+        for message in &mut self.messages {
+            message.place = None;
+        }
+        for at in 0..self.conversation.messages.len() {
+            let Some(message) = self.conversation.messages.get(at) else { continue };
+            let (role, id) = (message.role().to_owned(), message.id().to_owned());
+            if role == "tool" {
+                let call_id = message.call_id().to_owned();
+                self.note_answered(&call_id);
+                continue;
+            }
+            let calls: Vec<_> =
+                message.calls.iter().map(|call| (call.id().to_owned(), call.name().to_owned())).collect();
+            let key = if role == "reasoning" { reasoning_key(&id) } else { id };
+            if !places.number(&key).1 {
+                continue;
+            }
+            let number = self.message_number(&key, &role, MAIN_THREAD, Some(at));
+            if let Some(message) = self.messages.get_mut(number) {
+                message.place = Some(at);
+            }
+            for (call_id, name) in calls {
+                self.know_call(&call_id, &name, number);
+            }
+        }
+    }
+
+    /// The number of the message with this key, which is added if it is new.
+    fn message_number(&mut self, key: &str, role: &str, thread_id: &str, place: Option<usize>) -> usize {
+        let (number, is_new) = self.names.number(key);
+        if is_new {
+            self.messages.push(Message {
+                id: key.trim_start_matches('\0').to_owned(),
+                thread_id: thread_id.to_owned(),
+                place,
+                is_reasoning: role == "reasoning",
+                is_shown_to_user: matches!(role, "assistant" | "reasoning"),
+                is_of_turn: self.is_begun,
+                is_shown: false,
+                is_open: false,
+                calls: 0,
+                finish_reason: "",
+            });
+        }
+        number as usize
+    }
+
+    /// Begins a message, or goes on with it.
+    pub(super) fn begin_message(
+        &mut self,
+        id: &str,
+        role: &str,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> usize {
+        let thread_id = self.thread_of(fields, sink);
+        let key = if role == "reasoning" { reasoning_key(id) } else { id.to_owned() };
+        let is_known = self.names.get(&key).is_some();
+        let number = self.message_number(&key, role, &thread_id, None);
+        if self.messages.get(number).is_some_and(|message| message.place.is_none() && !is_known) {
+            let mut message = conversation::Message::new(id, role);
+            for (field, name) in [("name", "name"), ("subagentRunId", "subagentRunId")] {
+                if !fields.text(name).is_empty() {
+                    message.set(field, fields.text(name).to_owned().into());
+                }
+            }
+            self.conversation.messages.push(message);
+            let place = self.conversation.messages.len() - 1;
+            if let Some(message) = self.messages.get_mut(number) {
+                message.place = Some(place);
+            }
+        }
+        self.add_metadata(number, fields);
+        number
+    }
+
+    pub(super) fn add_metadata(&mut self, number: usize, fields: &Object<'_>) {
+        if fields.contains("metadata")
+            && let Some(message) = self.kept(number)
+        {
+            message.add_metadata(fields);
+        }
+    }
+
+    /// The message in the conversation.
+    pub(super) fn kept(&mut self, number: usize) -> Option<&mut conversation::Message> {
+        self.conversation.messages.get_mut(self.messages.get(number)?.place?)
+    }
+
+    /// A message that must be open. Otherwise it is begun now.
+    fn opened(&mut self, id: &str, role: &str, fields: &Object<'_>, sink: &mut dyn EventSink) -> usize {
+        let key = if role == "reasoning" { reasoning_key(id) } else { id.to_owned() };
+        let known = self.names.get(&key).map(|number| number as usize);
+        if let Some(number) = known
+            && self.messages.get(number).is_some_and(|message| message.is_open)
+        {
+            self.add_metadata(number, fields);
+            return number;
+        }
+        self.violation("content_without_start", id, sink);
+        let number = self.begin_message(id, role, fields, sink);
+        if let Some(message) = self.messages.get_mut(number) {
+            message.is_open = true;
+        }
+        number
+    }
+
+    fn open(&mut self, id: &str, role: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let number = self.begin_message(id, role, fields, sink);
+        if let Some(message) = self.messages.get_mut(number)
+            && std::mem::replace(&mut message.is_open, true)
+        {
+            self.violation("start_of_open", id, sink);
+        }
+    }
+
+    /// A message ends, if it was open.
+    pub(super) fn close(&mut self, key: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let number = self.names.get(key).map(|number| number as usize);
+        let Some(number) =
+            number.filter(|number| self.messages.get(*number).is_some_and(|message| message.is_open))
+        else {
+            return self.violation("end_without_start", key.trim_start_matches('\0'), sink);
+        };
+        self.add_metadata(number, fields);
+        if let Some(message) = self.messages.get_mut(number) {
+            message.is_open = false;
+            if !message.is_reasoning {
+                self.finish(number, sink);
+            }
+        }
+    }
+
+    pub(super) fn text_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let id = text(fields, "messageId")?;
+        let role = optional_text(fields, "role")?.unwrap_or("assistant");
+        if role != "assistant" {
+            let details = Some(super::with_text("role", role).into());
+            self.notice("info", "message_of_other_role", "", details, sink);
+        }
+        self.open(id, role, fields, sink);
+        Ok(())
+    }
+
+    pub(super) fn text_content(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, piece) = (text(fields, "messageId")?, text(fields, "delta")?);
+        let number = self.opened(id, "assistant", fields, sink);
+        self.piece(number, piece, sink);
+        Ok(())
+    }
+
+    pub(super) fn text_end(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        self.close(text(fields, "messageId")?, fields, sink);
+        Ok(())
+    }
+
+    pub(super) fn reasoning_start(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        self.open(text(fields, "messageId")?, "reasoning", fields, sink);
+        Ok(())
+    }
+
+    pub(super) fn reasoning_content(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, piece) = (text(fields, "messageId")?, text(fields, "delta")?);
+        let number = self.opened(id, "reasoning", fields, sink);
+        self.piece(number, piece, sink);
+        Ok(())
+    }
+
+    pub(super) fn reasoning_end(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        self.close(&reasoning_key(text(fields, "messageId")?), fields, sink);
+        Ok(())
+    }
+
+    /// Reasoning of version 0.x begins. It has no id.
+    pub(super) fn thinking_start(&mut self, sink: &mut dyn EventSink) -> usize {
+        let number = self.begin_message(&self.next_id(), "reasoning", const { &Object::new() }, sink);
+        self.thinking = Some(number);
+        number
+    }
+
+    pub(super) fn thinking_content(
+        &mut self,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let piece = text(fields, "delta")?;
+        let number = self.thinking.unwrap_or_else(|| self.thinking_start(sink));
+        self.piece(number, piece, sink);
+        Ok(())
+    }
+
+    /// Opaque data that the server needs to get back with a message or a call.
+    pub(super) fn encrypted(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let (id, value) = (text(fields, "entityId")?, text(fields, "encryptedValue")?);
+        if text(fields, "subtype")? == "tool-call" {
+            if !self.encrypt_call(id, value) {
+                self.violation("value_of_unknown", id, sink);
+            }
+            return Ok(());
+        }
+        let known = self.names.get(&reasoning_key(id)).or_else(|| self.names.get(id));
+        let Some(number) = known.map(|number| number as usize) else {
+            // A result can have one, too.
+            match self.conversation.messages.iter_mut().rev().find(|message| message.id() == id) {
+                Some(message) => message.set("encryptedValue", value.to_owned().into()),
+                None => self.violation("value_of_unknown", id, sink),
+            }
+            return Ok(());
+        };
+        if let Some(message) = self.kept(number) {
+            message.set("encryptedValue", value.to_owned().into());
+        }
+        self.show(number, sink);
+        if let Some(mut delta) = self.message_delta(number) {
+            put(&mut delta, "reasoning_encrypted", value);
+            self.emit(&delta, sink);
+        }
+        Ok(())
+    }
+
+    /// A piece of text that a template read. Returns whether it was taken.
+    pub(super) fn delta(&mut self, meaning: &Meaning, piece: &str, sink: &mut dyn EventSink) -> bool {
+        if meaning.is_arguments {
+            return self.known_arguments(&meaning.key, piece, sink);
+        }
+        let number = self.names.get(&meaning.key).map(|number| number as usize);
+        let open = number.filter(|number| self.messages.get(*number).is_some_and(|message| message.is_open));
+        if let Some(number) = open {
+            self.piece(number, piece, sink);
+        }
+        open.is_some()
+    }
+
+    /// A piece of a message's text: the hot path. An empty one has no effect.
+    pub(super) fn piece(&mut self, number: usize, piece: &str, sink: &mut dyn EventSink) {
+        if piece.is_empty() {
+            return;
+        }
+        if let Some(message) = self.kept(number) {
+            message.text.get_or_insert_default().push_str(piece);
+        }
+        self.show(number, sink);
+        let sequence_number = self.emitted + 1;
+        let Some(message) = self.messages.get(number).filter(|message| message.is_shown) else { return };
+        self.emitted = sequence_number;
+        let field = if message.is_reasoning { TextField::Reasoning } else { TextField::Content };
+        let (id, thread_id) = (&*message.id, &*message.thread_id);
+        let source = u32::try_from(number).unwrap_or_default();
+        sink.delta(
+            sequence_number,
+            TextDelta { id, thread_id, created_at: None, field, text: piece, json: None, source },
+        );
+    }
+
+    /// Shows a message, unless it is shown already, or is not for the user.
+    pub(super) fn show(&mut self, number: usize, sink: &mut dyn EventSink) {
+        let Some(message) = self.messages.get_mut(number) else { return };
+        let is_settled = message.is_shown && (message.is_reasoning || self.unclaimed.is_empty());
+        if is_settled || !message.is_shown_to_user {
+            return;
+        }
+        let is_new = !std::mem::replace(&mut message.is_shown, true);
+        let (id, thread_id, is_reasoning) =
+            (message.id.clone(), message.thread_id.clone(), message.is_reasoning);
+        let before = self.claim(number, &thread_id);
+        if !is_new {
+            // Reasoning after the beginning of a message is one of its own.
+            return before.map_or((), |before| self.finish(before, sink));
+        }
+        let mut shown = event("model.message", id.clone(), &thread_id);
+        match before.and_then(|before| self.messages.get_mut(before)) {
+            Some(reasoning) if !is_reasoning => {
+                if reasoning.id == id {
+                    return;
+                }
+                put(&mut shown, "continues", &reasoning.id);
+                reasoning.id = id;
+            }
+            Some(_) => before.map_or((), |before| self.finish(before, sink)),
+            None => {}
+        }
+        if is_reasoning {
+            self.unclaimed.push(number);
+        }
+        put(&mut shown, "content", "");
+        let name = self.kept(number).and_then(|message| message.get("name")?.as_str().map(str::to_owned));
+        if let Some(name) = name {
+            put(&mut shown, "name", &name);
+        }
+        self.emit(&shown, sink);
+    }
+
+    /// Takes the reasoning of the thread that no message has continued, if it is another message than this one.
+    fn claim(&mut self, number: usize, thread_id: &str) -> Option<usize> {
+        let is_one = |other: &usize| {
+            *other != number
+                && self.messages.get(*other).is_some_and(|message| message.thread_id == thread_id)
+        };
+        let at = self.unclaimed.iter().position(is_one)?;
+        Some(self.unclaimed.remove(at))
+    }
+
+    /// The beginning of a delta of a message that is shown.
+    pub(super) fn message_delta<'a>(&self, number: usize) -> Option<Object<'a>> {
+        let message = self.messages.get(number).filter(|message| message.is_shown)?;
+        Some(event("model.message.delta", message.id.clone(), &message.thread_id))
+    }
+
+    /// Says that a message that is shown is complete, if it was not said.
+    pub(super) fn finish(&mut self, number: usize, sink: &mut dyn EventSink) {
+        let Some(mut delta) = self.message_delta(number) else { return };
+        let Some(message) = self.messages.get_mut(number) else { return };
+        let reason = if message.calls > 0 { "tool_calls" } else { "stop" };
+        if std::mem::replace(&mut message.finish_reason, reason) != reason {
+            put(&mut delta, "finish_reason", reason);
+            self.emit(&delta, sink);
+        }
+    }
+
+    /// Finishes all messages: the run has ended.
+    pub(super) fn finish_all(&mut self, sink: &mut dyn EventSink) {
+        for number in 0..self.messages.len() {
+            let Some(message) = self.messages.get_mut(number) else { return };
+            message.is_open = false;
+            let is_continued = message.is_reasoning && !self.unclaimed.contains(&number);
+            if !is_continued {
+                self.finish(number, sink);
+            }
+        }
+        self.unclaimed.clear();
+    }
+}

@@ -1,0 +1,350 @@
+//! Frames → events: a run's stream in turnwire's form, and the conversation after it.
+//!
+//! Servers break the protocol's order in their own ways (section 3.1). What breaks it is told once, as a notice, and
+//! read for what it means. The end of a run is held until the stream ends, since an error may still follow.
+
+mod calls;
+mod chunks;
+mod delta;
+mod ending;
+mod messages;
+mod snapshot;
+mod state;
+mod subagents;
+
+use crate::error::{Error, ErrorCode};
+use crate::event::EventRef;
+use crate::json::{Object, Value, write_u64};
+use crate::names::Names;
+use crate::protocol::fields::{
+    Problem, event, missing, object, optional_text, put, text, text_or_null, unknown, with_text,
+};
+use crate::protocol::options::wire;
+use crate::protocol::{EventDecoder, EventSink};
+use crate::sse::{self, Frame};
+
+use super::conversation::Conversation;
+use super::input;
+use calls::Call;
+use chunks::Chunk;
+use delta::DeltaReader;
+use ending::Hold;
+use messages::Message;
+use subagents::Thread;
+
+/// Reads the answer to one turn's start.
+#[derive(Debug, Default)]
+pub(super) struct RunDecoder {
+    deltas: DeltaReader,
+    run: Run,
+}
+
+/// The state of a turn. Its stream may have several runs, of which the last one counts.
+#[derive(Debug, Default)]
+struct Run {
+    start: Start,
+    /// The number of events so far.
+    emitted: u64,
+    is_begun: bool,
+    /// Whether a run goes on.
+    is_open: bool,
+    is_over: bool,
+    /// The number of runs so far.
+    runs: u64,
+    conversation: Conversation,
+    /// The messages by their ids on the wire, those of reasoning behind a NUL character.
+    names: Names,
+    messages: Vec<Message>,
+    /// The calls by their ids.
+    call_names: Names,
+    calls: Vec<Call>,
+    /// The calls that have results, by their ids.
+    results: Names,
+    /// The reasoning that the next message of its thread continues, by its number.
+    unclaimed: Vec<usize>,
+    threads: Vec<Thread>,
+    chunks: Vec<Chunk>,
+    /// The reasoning of version 0.x, which has no ids.
+    thinking: Option<usize>,
+    /// The questions of the run that are custom events.
+    asked: Vec<Value<'static>>,
+    /// How the run ends, once it has said so.
+    hold: Option<Hold>,
+    /// What was told by a notice.
+    told: Vec<&'static str>,
+}
+
+/// The parameters of a turn's start. The answer does not repeat them.
+#[derive(Debug, Default)]
+struct Start {
+    turn_id: String,
+    previous_turn_id: Value<'static>,
+    input: Value<'static>,
+    /// The names of the tools whose calls the page answers.
+    own_tools: Vec<String>,
+    /// The actions that the input answers: their ids, the answers, and whether each is the result of a call.
+    answers: Vec<(String, Value<'static>, bool)>,
+}
+
+impl EventDecoder for RunDecoder {
+    fn begin(&mut self, params: &Object<'_>) {
+        self.run = Run::started(params);
+    }
+
+    fn conversation(&self) -> Option<String> {
+        self.run.is_begun.then(|| self.run.conversation.to_json())
+    }
+
+    fn failure(&mut self) -> Option<Error> {
+        let problem = "the stream ended without an event: the server has begun no run";
+        (!self.run.is_begun).then(|| Error::new(ErrorCode::UnexpectedResponse, problem))
+    }
+
+    fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
+        if self.run.is_over {
+            return;
+        }
+        match Value::parse(frame.data) {
+            Ok(json) => self.run.frame(json, sink),
+            Err(error) => {
+                self.run.created(sink);
+                self.run.unknown("", frame.data.into(), Some(error.message()), sink);
+            }
+        }
+    }
+
+    fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> sse::Run {
+        let Self { deltas, run } = self;
+        let mut len = 0;
+        // A delta can be the end of a chunk.
+        while run.takes_deltas()
+            && let Some(rest) = bytes.get(len..).filter(|rest| !rest.is_empty())
+        {
+            let Some(piece) = deltas.read(rest) else { break };
+            if !run.delta(piece.meaning, piece.text, sink) {
+                break;
+            }
+            len += piece.len;
+        }
+        sse::Run { len, id: None }
+    }
+
+    fn end(&mut self, sink: &mut dyn EventSink) {
+        self.run.stream_ended(sink);
+    }
+}
+
+impl Run {
+    /// A turn that starts with these parameters.
+    fn started(params: &Object<'_>) -> Self {
+        let params = wire(params);
+        let none = const { &Object::new() };
+        let terms = params.object("terms").unwrap_or(none);
+        let mut conversation = Conversation::of(terms);
+        let answers = input::add(&mut conversation, &params).map(|sent| sent.answers).unwrap_or_default();
+        conversation.required_actions.clear();
+        let declared = terms.array("tools").iter().filter_map(|tool| tool.get("name")?.as_str());
+        let own_tools = declared.chain(terms.array("answerable").iter().filter_map(Value::as_str));
+        let given = |name: &str| params.get(name).cloned().unwrap_or_default().into_owned();
+        let start = Start {
+            turn_id: params.text("turn_id").to_owned(),
+            previous_turn_id: given("previous_turn_id"),
+            input: if params.contains("input") { given("input") } else { Vec::new().into() },
+            own_tools: own_tools.map(str::to_owned).collect(),
+            answers,
+        };
+        let mut run = Self { start, conversation, ..Self::default() };
+        run.know_conversation();
+        run
+    }
+
+    /// Whether deltas can be read without a look at anything else.
+    fn takes_deltas(&self) -> bool {
+        self.is_open && !self.is_over && self.chunks.is_empty()
+    }
+
+    /// The number of the next event.
+    fn next_number(&mut self) -> u64 {
+        self.emitted += 1;
+        self.emitted
+    }
+
+    /// The id of the next event, if it has none of its own.
+    fn next_id(&self) -> String {
+        let mut id = self.start.turn_id.clone();
+        id.push_str(":e");
+        write_u64(&mut id, self.emitted + 1);
+        id
+    }
+
+    /// Emits an event.
+    fn emit(&mut self, event: &Object<'_>, sink: &mut dyn EventSink) {
+        let number = self.next_number();
+        sink.event(number, EventRef::of(event));
+    }
+
+    /// Emits an event for data that could not be read.
+    fn unknown(
+        &mut self,
+        wire_type: &str,
+        raw: Value<'_>,
+        problem: Option<Problem>,
+        sink: &mut dyn EventSink,
+    ) {
+        self.emit(&unknown(text_or_null(wire_type), raw, problem), sink);
+    }
+
+    /// Tells something that is no part of the conversation.
+    fn notice(
+        &mut self,
+        level: &'static str,
+        code: &str,
+        message: &str,
+        details: Option<Value<'_>>,
+        sink: &mut dyn EventSink,
+    ) {
+        let mut notice = event("notice", self.next_id(), "");
+        put(&mut notice, "level", level);
+        put(&mut notice, "code", code);
+        put(&mut notice, "message", message);
+        if let Some(details) = details {
+            notice.set("details", details);
+        }
+        self.emit(&notice, sink);
+    }
+
+    /// Tells that the server breaks the protocol's order, once in each way. `id` says where.
+    fn violation(&mut self, code: &'static str, id: &str, sink: &mut dyn EventSink) {
+        if !self.told.contains(&code) {
+            self.told.push(code);
+            let details = with_text("id", id);
+            self.notice("warning", code, "the server breaks the order of events", Some(details.into()), sink);
+        }
+    }
+
+    /// Reports that the turn has begun, once, with the answers in its input. No server repeats them.
+    fn created(&mut self, sink: &mut dyn EventSink) {
+        if std::mem::replace(&mut self.is_begun, true) {
+            return;
+        }
+        let mut created = event("turn.created", self.next_id(), "");
+        put(&mut created, "turn_id", &self.start.turn_id);
+        created.set("previous_turn_id", std::mem::take(&mut self.start.previous_turn_id));
+        created.set("created_at", Value::Null);
+        created.set("input", std::mem::take(&mut self.start.input));
+        created.set("state", with_text("status", "running").into());
+        self.emit(&created, sink);
+        for (id, answer, is_result) in std::mem::take(&mut self.start.answers) {
+            let thread_id = self.thread_of_call(&id);
+            let mut event =
+                event(if is_result { "tool.response" } else { "tool.resumed" }, self.next_id(), &thread_id);
+            put(&mut event, "tool_call_id", &id);
+            event.set(if is_result { "content" } else { "result" }, answer);
+            self.emit(&event, sink);
+        }
+        if let Some(state) = self.conversation.state.clone() {
+            let mut snapshot = event("state.snapshot", self.next_id(), "");
+            snapshot.set("snapshot", state);
+            self.emit(&snapshot, sink);
+        }
+    }
+
+    /// Reads a frame without the hot path.
+    fn frame(&mut self, mut json: Value<'_>, sink: &mut dyn EventSink) {
+        let Some(fields) = json.as_object_mut() else {
+            self.created(sink);
+            return self.unknown("", json, Some("it is not an object".to_owned()), sink);
+        };
+        let kind = fields.text("type").to_owned();
+        self.created(sink);
+        self.check_order(&kind, sink);
+        self.close_chunks(&kind, fields, sink);
+        match self.read(&kind, fields, sink) {
+            Ok(true) => {}
+            Ok(false) => self.unknown(&kind, json, None, sink),
+            Err(problem) => self.unknown(&kind, json, Some(problem), sink),
+        }
+    }
+
+    /// Tells of frames outside of a run.
+    fn check_order(&mut self, kind: &str, sink: &mut dyn EventSink) {
+        match (self.is_open, kind) {
+            (true, "RUN_STARTED") => self.violation("run_in_run", "", sink),
+            (false, "RUN_STARTED" | "RUN_ERROR") | (true, _) => {}
+            (false, _) => self.violation("outside_of_run", kind, sink),
+        }
+    }
+
+    /// Reads a frame by its type. Returns whether the type is known.
+    fn read(
+        &mut self,
+        kind: &str,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<bool, Problem> {
+        match kind {
+            "RUN_STARTED" => self.run_started(fields),
+            "RUN_FINISHED" => self.run_finished(fields),
+            "RUN_ERROR" => self.run_error(fields, sink)?,
+            "STEP_STARTED" | "STEP_FINISHED" => self.step(kind, fields, sink)?,
+            "TEXT_MESSAGE_START" => self.text_start(fields, sink)?,
+            "TEXT_MESSAGE_CONTENT" => self.text_content(fields, sink)?,
+            "TEXT_MESSAGE_END" => self.text_end(fields, sink)?,
+            "REASONING_MESSAGE_START" => self.reasoning_start(fields, sink)?,
+            "REASONING_MESSAGE_CONTENT" => self.reasoning_content(fields, sink)?,
+            "REASONING_MESSAGE_END" => self.reasoning_end(fields, sink)?,
+            "REASONING_ENCRYPTED_VALUE" => self.encrypted(fields, sink)?,
+            // A span says nothing that its messages do not say, and only `native` has the data of other systems.
+            "REASONING_START" | "REASONING_END" | "THINKING_START" | "THINKING_END" | "RAW" => {}
+            "THINKING_TEXT_MESSAGE_START" => {
+                self.thinking_start(sink);
+            }
+            "THINKING_TEXT_MESSAGE_CONTENT" => self.thinking_content(fields, sink)?,
+            "THINKING_TEXT_MESSAGE_END" => self.thinking = None,
+            "TOOL_CALL_START" => self.call_start(fields, sink)?,
+            "TOOL_CALL_ARGS" => self.call_arguments(fields, sink)?,
+            "TOOL_CALL_END" => self.call_end(fields, sink)?,
+            "TOOL_CALL_RESULT" => self.call_result(fields, sink)?,
+            "TEXT_MESSAGE_CHUNK" | "REASONING_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" => {
+                self.chunk(kind, fields, sink)?;
+            }
+            "STATE_SNAPSHOT" => self.state_snapshot(fields, sink)?,
+            "STATE_DELTA" => self.state_delta(fields, sink)?,
+            "MESSAGES_SNAPSHOT" => self.messages_snapshot(fields, sink)?,
+            "ACTIVITY_SNAPSHOT" => self.activity_snapshot(fields, sink)?,
+            "ACTIVITY_DELTA" => self.activity_delta(fields, sink)?,
+            "SUBAGENT_STARTED" => self.subagent_started(fields, sink)?,
+            "SUBAGENT_FINISHED" => self.subagent_finished(fields, sink)?,
+            "SUBAGENT_ERROR" => self.subagent_failed(fields, sink)?,
+            "CUSTOM" => self.custom(fields, sink)?,
+            "" => return Err("it has no `type`".to_owned()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, kind: &str, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let name = text(fields, "stepName")?;
+        let code = if kind == "STEP_STARTED" { "step_started" } else { "step_finished" };
+        self.notice("info", code, name, None, sink);
+        Ok(())
+    }
+
+    /// Something that only the server and the page know. One server asks in this way.
+    fn custom(&mut self, fields: &mut Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
+        let name = text(fields, "name")?.to_owned();
+        let value = fields.get("value").cloned().unwrap_or_default();
+        if name == super::waiting::LEGACY {
+            self.asked.push(value.clone().into_owned());
+        }
+        self.notice("info", &name, "", Some(value), sink);
+        Ok(())
+    }
+}
+
+/// The key of a reasoning message, whose id a text may have as well.
+fn reasoning_key(id: &str) -> String {
+    let mut key = "\0".to_owned();
+    key.push_str(id);
+    key
+}

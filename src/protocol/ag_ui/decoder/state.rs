@@ -1,0 +1,118 @@
+//! The agent's state, and reports of its activities (section 6).
+
+use crate::json::{Object, Value, patch};
+use crate::protocol::EventSink;
+
+use super::{Problem, Run, event, missing, put, text, with_text};
+
+/// The operations of JSON Patch (RFC 6902). Any other one is left out.
+const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
+
+impl Run {
+    pub(super) fn state_snapshot(
+        &mut self,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let snapshot = fields.get_mut("snapshot").map(std::mem::take).ok_or_else(|| missing("snapshot"))?;
+        let snapshot = snapshot.into_owned();
+        self.conversation.state = Some(snapshot.clone());
+        let mut event = event("state.snapshot", self.next_id(), "");
+        event.set("snapshot", snapshot);
+        self.emit(&event, sink);
+        Ok(())
+    }
+
+    /// A change of the state. One that does not fit changes nothing.
+    pub(super) fn state_delta(
+        &mut self,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let delta = operations(fields, "delta")?;
+        let is_known = self.conversation.state.is_some();
+        let mut state = self.conversation.state.clone().unwrap_or_else(|| Object::new().into());
+        if let Err(problem) = patch(&mut state, &delta) {
+            let details = with_text("problem", &problem);
+            self.notice(
+                "warning",
+                "state_delta_failed",
+                "a change of the state does not fit",
+                Some(details.into()),
+                sink,
+            );
+            return Ok(());
+        }
+        if !is_known {
+            // The change is one of an empty state.
+            let mut empty = event("state.snapshot", self.next_id(), "");
+            empty.set("snapshot", Object::new().into());
+            self.emit(&empty, sink);
+        }
+        self.conversation.state = Some(state);
+        let mut event = event("state.delta", self.next_id(), "");
+        event.set("delta", delta.into());
+        self.emit(&event, sink);
+        Ok(())
+    }
+
+    pub(super) fn activity_snapshot(
+        &mut self,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, kind) = (text(fields, "messageId")?.to_owned(), text(fields, "activityType")?.to_owned());
+        let thread_id = self.thread_of(fields, sink);
+        let content = fields.get_mut("content").map(std::mem::take).ok_or_else(|| missing("content"))?;
+        let mut report = event("activity.snapshot", self.next_id(), &thread_id);
+        put(&mut report, "message_id", &id);
+        put(&mut report, "activity_type", &kind);
+        report.set("content", content);
+        if let Some(replace) = fields.get("replace").and_then(Value::as_bool) {
+            report.set("replace", replace.into());
+        }
+        self.emit(&report, sink);
+        Ok(())
+    }
+
+    pub(super) fn activity_delta(
+        &mut self,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let (id, kind) = (text(fields, "messageId")?.to_owned(), text(fields, "activityType")?.to_owned());
+        let thread_id = self.thread_of(fields, sink);
+        let delta = operations(fields, "patch")?;
+        let mut change = event("activity.delta", self.next_id(), &thread_id);
+        put(&mut change, "message_id", &id);
+        put(&mut change, "activity_type", &kind);
+        change.set("patch", delta.into());
+        self.emit(&change, sink);
+        Ok(())
+    }
+}
+
+/// The known operations of a patch. Each must have what it needs.
+fn operations(fields: &Object<'_>, name: &str) -> Result<Vec<Value<'static>>, Problem> {
+    let all = fields.get(name).and_then(Value::as_array);
+    let all = all.ok_or_else(|| super::missing(name))?;
+    let known = |operation: &&Value<'_>| {
+        let kind = operation.as_object().map_or("", |operation| operation.text("op"));
+        OPERATIONS.contains(&kind) || kind.is_empty()
+    };
+    let kept: Vec<_> = all.iter().filter(known).cloned().map(Value::into_owned).collect();
+    let is_whole = |operation: &Value<'_>| {
+        let Some(operation) = operation.as_object() else { return false };
+        let has_text = |name| operation.get(name).is_some_and(Value::is_string);
+        has_text("path")
+            && match operation.text("op") {
+                "add" | "replace" | "test" => operation.contains("value"),
+                "move" | "copy" => has_text("from"),
+                kind => kind == "remove",
+            }
+    };
+    if kept.iter().all(is_whole) {
+        return Ok(kept);
+    }
+    Err(crate::protocol::fields::wrong(name, "a list of RFC 6902 operations"))
+}

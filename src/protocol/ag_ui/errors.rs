@@ -1,0 +1,57 @@
+//! Bodies of error responses (section 8). Some of them repeat the request, in which there may be secrets.
+
+use std::borrow::Cow;
+
+use crate::error::sentence;
+use crate::json::{Object, Value};
+use crate::protocol::body::error_message;
+
+/// The message in a body: `{"detail"}` or a list from servers that check with pydantic, else `{"error", "message"}`.
+pub(super) fn message(body: &str) -> Option<String> {
+    let json = Value::parse(body).unwrap_or_default();
+    let problems = json.get("detail").unwrap_or(&json);
+    if let Some(first) = problems.as_array().and_then(|problems| problems.first()?.as_object()) {
+        return problem(first);
+    }
+    let said = problems.as_str().or_else(|| json.get("message")?.as_str());
+    said.filter(|said| !said.is_empty()).and_then(short).or_else(|| error_message(body))
+}
+
+/// A text that is short enough to be the server's own.
+fn short(text: &str) -> Option<String> {
+    const LONGEST: usize = 300;
+    text.chars().nth(LONGEST).is_none().then(|| text.to_owned())
+}
+
+/// What is wrong with the request, and where.
+fn problem(problem: &Object<'_>) -> Option<String> {
+    let mut place = String::new();
+    for step in problem.array("loc") {
+        place.push_str(if place.is_empty() { " at " } else { "." });
+        place.push_str(step.as_str().or_else(|| step.number_text()).unwrap_or_default());
+    }
+    short(problem.text("msg")).filter(|said| !said.is_empty()).map(|said| sentence(&[&said, &place]))
+}
+
+/// A body without the parts of the request in it.
+pub(super) fn without_input(body: &str) -> Cow<'_, str> {
+    let Ok(mut json) = Value::parse(body) else { return body.into() };
+    if remove_input(&mut json) { json.to_json().into() } else { body.into() }
+}
+
+/// Removes the input beside each problem. Returns whether there was one.
+fn remove_input(json: &mut Value<'_>) -> bool {
+    let problems = match json {
+        Value::Object(members) => members.get_mut("detail"),
+        other => Some(other),
+    };
+    let mut has_removed = false;
+    for problem in
+        problems.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+    {
+        for name in ["input", "ctx"] {
+            has_removed |= problem.remove(name).is_some();
+        }
+    }
+    has_removed
+}

@@ -1,0 +1,130 @@
+//! A turn's input → what the conversation gets, and the answers to interrupts (sections 4 and 5).
+//!
+//! The request and the decoder both add the input to the conversation, so that both have the same messages.
+
+use crate::error::{Result, sentence};
+use crate::iso::millis;
+use crate::json::{Object, Value, write_u64};
+use crate::protocol::options::option_error;
+
+use super::conversation::{Conversation, Message};
+use super::parts::{content, invalid};
+use super::waiting::LEGACY;
+
+/// What a run is sent besides the conversation.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    /// The answers to interrupts.
+    pub(super) resume: Vec<Value<'static>>,
+    /// The answer to an interrupt of a server that has no `resume`.
+    pub(super) command: Option<Value<'static>>,
+    /// The answered actions, by their ids, and what each got: the text of a result, or else the payload.
+    pub(super) answers: Vec<(String, Value<'static>, bool)>,
+}
+
+/// Adds the input of a turn to its session's conversation.
+pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Result<Sent> {
+    let items = match params.get("input") {
+        Some(Value::Array(items)) if !items.is_empty() => items,
+        None | Some(Value::Array(_)) => {
+            return Err(invalid("a turn needs a message, or answers to the calls that wait"));
+        }
+        Some(_) => return Err(option_error("input", " must be a list of items")),
+    };
+    let now = params.object("terms").and_then(|terms| terms.get("now")?.as_u64()).unwrap_or_default();
+    let mut sent = Sent::default();
+    for (at, item) in items.iter().enumerate() {
+        let item = item.as_object().ok_or_else(|| invalid("an item must be an object with a `type`"))?;
+        let mut id = sentence(&[params.text("turn_id"), ":"]);
+        write_u64(&mut id, at as u64);
+        match item.text("type") {
+            "user.message" => {
+                if at == 0 {
+                    conversation.drop_unanswered_calls();
+                }
+                let mut message = Message::new(&id, "user");
+                message.set_content(content(item.get("content"))?);
+                conversation.messages.push(message);
+            }
+            "user.tool_response" | "user.tool_approval" => answer(conversation, item, &id, now, &mut sent)?,
+            _ => {
+                return Err(invalid(
+                    "`type` must be `user.message`, `user.tool_approval` or `user.tool_response`",
+                ));
+            }
+        }
+    }
+    Ok(sent)
+}
+
+/// Answers one action.
+fn answer(
+    conversation: &mut Conversation,
+    item: &Object<'_>,
+    id: &str,
+    now: u64,
+    sent: &mut Sent,
+) -> Result<()> {
+    let action_id = item.text("tool_call_id");
+    let asked = conversation.action(action_id).and_then(|asked| asked.object("suspension"));
+    let Some(asked) = asked else {
+        if item.text("type") == "user.tool_approval" {
+            return Err(invalid("this call waits for its result, and not for an approval"));
+        }
+        let text = item.text("content");
+        let mut message = Message::new(id, "tool");
+        message.set("toolCallId", action_id.to_owned().into());
+        message.set_content(text.into());
+        conversation.messages.push(message);
+        sent.answers.push((action_id.to_owned(), text.to_owned().into(), true));
+        return Ok(());
+    };
+    let payload = payload(item, asked);
+    sent.answers.push((action_id.to_owned(), payload.clone(), false));
+    if asked.text("action") == LEGACY {
+        let mut command = Object::new();
+        command.set("resume", payload);
+        sent.command = Some(command.into());
+        return Ok(());
+    }
+    let mut entry = Object::new();
+    entry.set("interruptId", asked.text("id").to_owned().into());
+    // Servers refuse an answer that comes too late, or take it for another one.
+    let end = Some(asked.text("expires_at")).filter(|end| end.ends_with('Z')).and_then(millis);
+    if end.is_some_and(|end| now > 0 && end < now) {
+        entry.set("status", "cancelled".into());
+    } else {
+        entry.set("status", "resolved".into());
+        entry.set("payload", payload);
+    }
+    sent.resume.push(entry.into());
+    Ok(())
+}
+
+/// What an interrupt is answered with, in the form of its schema.
+fn payload(item: &Object<'_>, asked: &Object<'_>) -> Value<'static> {
+    if item.text("type") == "user.tool_response" {
+        let text = item.text("content");
+        return Value::parse(text).map_or_else(|_| text.to_owned().into(), Value::into_owned);
+    }
+    let approval = item.object("approval").unwrap_or(const { &Object::new() });
+    let is_allowed = approval.text("status") == "allow";
+    let schema = asked.object("response_schema").unwrap_or(const { &Object::new() });
+    if schema.text("type") == "boolean" {
+        return is_allowed.into();
+    }
+    let takes = |name: &str| schema.object("properties").is_some_and(|fields| fields.contains(name));
+    let mut payload = Object::new();
+    payload.set(
+        if takes("accepted") && !takes("approved") { "accepted" } else { "approved" },
+        is_allowed.into(),
+    );
+    for (name, value) in approval.object("result").into_iter().flat_map(Object::iter) {
+        payload.insert(name.to_owned(), value.clone().into_owned());
+    }
+    let reason = approval.text("reason");
+    if !reason.is_empty() {
+        payload.set("reason", reason.to_owned().into());
+    }
+    payload.into()
+}

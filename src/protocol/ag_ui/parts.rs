@@ -1,0 +1,74 @@
+//! Parts of a user's message → parts of the wire (section 2).
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Object, Value};
+use crate::text::cut;
+
+/// A user's content: a text, or parts.
+pub(super) fn content(content: Option<&Value<'_>>) -> Result<Value<'static>> {
+    match content {
+        Some(Value::String(text)) => Ok(Value::String(text.clone().into_owned())),
+        Some(Value::Array(parts)) => parts.iter().map(part).collect::<Result<Vec<_>>>().map(Value::from),
+        _ => Err(invalid("`content` must be a string or a list of parts")),
+    }
+}
+
+fn part(part: &Value<'_>) -> Result<Value<'static>> {
+    let part = part.as_object().ok_or_else(|| invalid("a part must be an object with a `type`"))?;
+    let mut sent = Object::new();
+    match part.text("type") {
+        "text" => {
+            sent.set("type", "text".into());
+            sent.set("text", part.text("text").to_owned().into());
+        }
+        "file" => {
+            let (kind, source) = source(part.text("data"), "")?;
+            sent.set("type", kind.into());
+            sent.set("source", source.into());
+            let name = part.text("name");
+            if !name.is_empty() {
+                let mut metadata = Object::new();
+                metadata.set("filename", name.to_owned().into());
+                sent.set("metadata", metadata.into());
+            }
+        }
+        "image" => {
+            let (kind, source) = source(part.text("url"), "image")?;
+            sent.set("type", kind.into());
+            sent.set("source", source.into());
+        }
+        _ => return Err(invalid("this protocol takes texts, files and images")),
+    }
+    Ok(sent.into())
+}
+
+/// A source, and the type of the part that has it: `known`, or what the media type says.
+fn source(url: &str, known: &'static str) -> Result<(&'static str, Object<'static>)> {
+    let mut source = Object::new();
+    if !url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+        if known.is_empty() {
+            return Err(invalid("a file must be a data URI"));
+        }
+        source.set("type", "url".into());
+        source.set("value", url.to_owned().into());
+        return Ok((known, source));
+    }
+    let (head, data) = cut(url.get(5..).unwrap_or_default(), b',');
+    let Some(media_type) = head.strip_suffix(";base64") else {
+        return Err(invalid("a data URI must have its data in base64"));
+    };
+    let kind = match cut(media_type, b'/').0 {
+        "image" => "image",
+        "audio" => "audio",
+        "video" => "video",
+        _ => "document",
+    };
+    source.set("type", "data".into());
+    source.set("value", data.to_owned().into());
+    source.set("mimeType", media_type.to_owned().into());
+    Ok((kind, source))
+}
+
+pub(super) fn invalid(rule: &str) -> Error {
+    Error::new(ErrorCode::InvalidInput, rule)
+}

@@ -1,0 +1,153 @@
+//! A snapshot of the messages and the client's own (section 6). Servers send the same message under another id, in
+//! another order, without its spaces, or not at all.
+
+use crate::names::Names;
+
+use super::conversation::Message;
+
+/// A message of the snapshot, and the place of the client's message that it is.
+#[derive(Debug)]
+pub(super) struct Matched {
+    pub(super) message: Message,
+    pub(super) ours: Option<usize>,
+}
+
+/// Matches a snapshot with the client's messages: results by their calls, others by id, then by role, order and text, and
+/// then by their calls. What the snapshot leaves out is completed.
+pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> {
+    let places = Places::of(ours);
+    let mut is_taken = vec![false; ours.len()];
+    let mut matched: Vec<Matched> = Vec::with_capacity(snapshot.len());
+    let mut after = 0;
+    // What has its own id must not be taken for another message with the same text.
+    for message in snapshot {
+        let place = places.sure(&message).filter(|at| is_same_role(ours, *at, &message) && !is_taken[*at]);
+        if let Some(at) = place {
+            is_taken[at] = true;
+        }
+        matched.push(Matched { message, ours: place });
+    }
+    for Matched { message, ours: place } in &mut matched {
+        message.drop_repeated_calls();
+        if let Some(at) = *place {
+            after = at + 1;
+            complete(message, ours.get(at));
+            continue;
+        }
+        let is_equal =
+            |at: &usize| !is_taken[*at] && ours.get(*at).is_some_and(|known| is_like(known, message));
+        let like = (after..ours.len()).find(is_equal);
+        let by_call =
+            || places.by_call(message).filter(|at| is_same_role(ours, *at, message) && !is_taken[*at]);
+        let Some(at) = like.or_else(by_call) else { continue };
+        is_taken[at] = true;
+        after = at + 1;
+        *place = Some(at);
+        if let Some(known) = ours.get(at) {
+            complete(message, Some(known));
+            message.set("id", known.id().to_owned().into());
+            if like.is_some() {
+                message.text.clone_from(&known.text);
+            }
+        }
+    }
+    matched
+}
+
+/// The messages after a snapshot: its own, and the client's reasoning in its place, unless the snapshot has reasoning.
+pub(super) fn merged(ours: &[Message], matched: &[Matched]) -> Vec<Message> {
+    let has_reasoning = matched.iter().any(|one| one.message.role() == "reasoning");
+    let mut after = vec![usize::MAX; ours.len()];
+    for (at, place) in matched.iter().enumerate().filter_map(|(at, one)| Some((at, one.ours?))) {
+        if let Some(after) = after.get_mut(place) {
+            *after = at;
+        }
+    }
+    // For each place in the snapshot, the reasoning before it.
+    let mut reasoning: Vec<Vec<&Message>> = Vec::new();
+    reasoning.resize_with(matched.len() + 1, Vec::new);
+    let mut next = matched.len();
+    for (known, at) in ours.iter().zip(&after).rev() {
+        if *at != usize::MAX {
+            next = *at;
+        } else if known.role() == "reasoning" && !has_reasoning {
+            reasoning[next].insert(0, known);
+        }
+    }
+    let mut messages = Vec::new();
+    for (at, before) in reasoning.into_iter().enumerate() {
+        messages.extend(before.into_iter().cloned());
+        messages.extend(matched.get(at).map(|one| one.message.clone()));
+    }
+    messages
+}
+
+fn complete(message: &mut Message, known: Option<&Message>) {
+    if let Some(known) = known {
+        message.complete_from(known);
+    }
+}
+
+fn is_same_role(ours: &[Message], at: usize, message: &Message) -> bool {
+    ours.get(at).is_some_and(|known| known.role() == message.role())
+}
+
+/// Whether both say the same, apart from spaces around it.
+fn is_like(known: &Message, message: &Message) -> bool {
+    let said = |message: &Message| message.text.as_deref().unwrap_or_default().trim().to_owned();
+    known.role() == message.role()
+        && known.role() != "tool"
+        && !said(message).is_empty()
+        && said(known) == said(message)
+}
+
+/// The places of messages by what identifies them.
+struct Places {
+    /// The ids, the calls that are answered, and the calls that are made, each kind behind a letter.
+    names: Names,
+    places: Vec<usize>,
+}
+
+impl Places {
+    fn of(messages: &[Message]) -> Self {
+        let mut all = Self { names: Names::default(), places: Vec::new() };
+        for (at, message) in messages.iter().enumerate() {
+            if message.role() == "tool" {
+                all.add('t', message.call_id(), at);
+            } else {
+                all.add('m', message.id(), at);
+            }
+            for call in &message.calls {
+                all.add('c', call.id(), at);
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, kind: char, id: &str, at: usize) {
+        let (_, is_new) = self.names.number(&key(kind, id));
+        if is_new {
+            self.places.push(at);
+        }
+    }
+
+    fn get(&self, kind: char, id: &str) -> Option<usize> {
+        self.places.get(self.names.get(&key(kind, id))? as usize).copied()
+    }
+
+    /// The place of a message by its id, or by the call that it answers.
+    fn sure(&self, message: &Message) -> Option<usize> {
+        if message.role() == "tool" { self.get('t', message.call_id()) } else { self.get('m', message.id()) }
+    }
+
+    /// The place of the message that makes the same call.
+    fn by_call(&self, message: &Message) -> Option<usize> {
+        message.calls.iter().find_map(|call| self.get('c', call.id()))
+    }
+}
+
+fn key(kind: char, id: &str) -> String {
+    let mut key = String::from(kind);
+    key.push_str(id);
+    key
+}

@@ -1,0 +1,66 @@
+//! The one request: a run (sections 1 and 4).
+
+use crate::error::Result;
+use crate::json::{Object, Value};
+use crate::protocol::calls::{Calls, calls};
+use crate::protocol::options::wire;
+use crate::protocol::route::Route;
+use crate::protocol::{Call, Request};
+
+use super::conversation::Conversation;
+use super::input;
+
+/// The base URL is the endpoint itself, so the path is empty. A session begins with its first run.
+const CALLS: Calls = calls! {
+    CreateTurnStream "POST  | !session_id agent_name !turn_id input previous_turn_id terms",
+};
+
+/// The request for `call`.
+pub(super) fn request(call: Call, params: &Object<'_>) -> Result<Request> {
+    let route = Route::of(CALLS, call)?;
+    let params = wire(params);
+    let (path, _) = route.fill(&params)?;
+    Ok(route.request(path, &run(&params)?, route.headers(call)))
+}
+
+/// What starts a run. Servers of version 0.x need every list, also an empty one.
+fn run(params: &Object<'_>) -> Result<Object<'static>> {
+    let terms = params.object("terms").unwrap_or(const { &Object::new() });
+    let term = |name: &str| terms.get(name).filter(|value| !value.is_null()).cloned().map(Value::into_owned);
+    let mut conversation = Conversation::of(terms);
+    let sent = input::add(&mut conversation, params)?;
+    let mut props = match term("forwarded_props") {
+        Some(Value::Object(props)) => props,
+        _ => Object::new(),
+    };
+    if let Some(command) = sent.command {
+        props.set("command", command);
+    }
+    let mut body = Object::new();
+    body.set("threadId", params.text("session_id").to_owned().into());
+    body.set("runId", params.text("turn_id").to_owned().into());
+    body.set("protocolVersion", "1.0".into());
+    body.set("state", conversation.state.clone().unwrap_or_else(|| Object::new().into()));
+    body.set("messages", conversation.wire_messages().into());
+    body.set("tools", term("tools").unwrap_or_else(|| Vec::new().into()));
+    body.set("context", term("context").unwrap_or_else(|| Vec::new().into()));
+    body.set("forwardedProps", props.into());
+    if !sent.resume.is_empty() {
+        body.set("resume", sent.resume.into());
+    }
+    Ok(body)
+}
+
+/// The response to a call that needs no server: the client makes a session's id.
+pub(super) fn local<'a>(call: Call, params: &Object<'a>) -> Option<Value<'a>> {
+    if call != Call::CreateSession {
+        return None;
+    }
+    let params = wire(params);
+    let mut session = Object::new();
+    session.set("type", "session".into());
+    for name in ["id", "agent_name", "title", "created_by_subject", "created_at", "updated_at"] {
+        session.set(name, params.get(name).cloned().unwrap_or_default());
+    }
+    Some(session.into())
+}
