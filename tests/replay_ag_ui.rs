@@ -385,3 +385,69 @@ fn the_next_request_has_the_conversation_byte_by_byte() {
         }
     }
 }
+
+/// Runs that wait, what they wait for, the answers, and the recorded request with the same answers.
+const ANSWERED: [(&str, &[&str], &str, &str); 5] = [
+    (
+        "pydantic-ai/client-tool",
+        &["Response call_c1"],
+        r#"[{"type":"user.tool_response","thread_id":"main","tool_call_id":"call_c1","content":"red"}]"#,
+        "pydantic-ai/client-tool-follow",
+    ),
+    (
+        "pydantic-ai/approve",
+        &["Approval call_a1"],
+        r#"[{"type":"user.tool_approval","thread_id":"main","tool_call_id":"call_a1","approval":{"status":"allow"}}]"#,
+        "pydantic-ai/approve-yes",
+    ),
+    (
+        "pydantic-ai/approve-and-client-tool",
+        &["Approval call_a1", "Response call_c1"],
+        r#"[{"type":"user.tool_response","thread_id":"main","tool_call_id":"call_c1","content":"red"},{"type":"user.tool_approval","thread_id":"main","tool_call_id":"call_a1","approval":{"status":"allow"}}]"#,
+        "pydantic-ai/approve-and-client-tool-follow",
+    ),
+    (
+        "agent-framework/approve",
+        &["Approval call_a1"],
+        r#"[{"type":"user.tool_approval","thread_id":"main","tool_call_id":"call_a1","approval":{"status":"allow"}}]"#,
+        "agent-framework/approve-yes",
+    ),
+    (
+        "langgraph/approve-legacy",
+        &["Response t:asks"],
+        r#"[{"type":"user.tool_response","thread_id":"main","tool_call_id":"t:asks","content":"{\"approved\":true}"}]"#,
+        "langgraph/approve-legacy-command-resume",
+    ),
+];
+
+#[test]
+fn answers_are_sent_as_they_were_recorded() {
+    for (name, waiting, input, follow) in ANSWERED {
+        let record = records().into_iter().find(|record| record.name == name).expect("it is there");
+        let reading = Reading::of(&params(&record.request), true, [record.body.as_bytes()]);
+        let pending =
+            reading.seen.index.pending().iter().map(|action| format!("{:?} {}", action.kind, action.id));
+        assert_eq!(pending.collect::<Vec<_>>(), waiting, "{name}");
+        let kept = reading.decoder.conversation().expect("begun");
+        let call =
+            format!(r#"{{"sessionId":"s","turnId":"t2","input":{input},"terms":{{"conversation":{kept}}}}}"#);
+        let Ok(Value::Object(call)) = Value::parse(&call) else { panic!("{name}: {call}") };
+        let sent =
+            AgUi::new().request(Call::CreateTurnStream, call).expect("a request").body.expect("a body");
+        let sent: Json = serde_json::from_str(&sent).expect("JSON");
+        let recorded = read_json(&format!("{follow}.request.json"))["body"].to_string();
+        // One recording has the legacy alias of the schema.
+        let recorded: Json =
+            serde_json::from_str(&recorded.replace("\"accepted\"", "\"approved\"")).expect("JSON");
+        assert_eq!(sent.get("resume"), recorded.get("resume"), "{name}");
+        assert_eq!(sent["forwardedProps"], recorded["forwardedProps"], "{name}");
+        let answers = |body: &Json| {
+            let messages = body["messages"].as_array().expect("messages").iter();
+            let answers = messages.filter(|message| message["role"] == "tool");
+            answers
+                .map(|answer| (answer["toolCallId"].clone(), answer["content"].clone()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(answers(&sent), answers(&recorded), "{name}");
+    }
+}

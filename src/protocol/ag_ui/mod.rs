@@ -1,7 +1,7 @@
 //! AG-UI, versions 1.0 and 0.x.
 //!
 //! There is one request: a run, with the whole conversation in it. The server answers with a stream of events, and need
-//! not remember anything. So the client keeps the conversation ([`conversation`]): the decoder puts together what the
+//! not remember anything. So the client keeps the conversation: the decoder puts together what the
 //! next request repeats. Section numbers in this folder are those of the protocol note.
 
 mod conversation;
