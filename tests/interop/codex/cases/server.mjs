@@ -33,7 +33,7 @@ export const server = [
         });
         assert.equal(error.name, "ConnectionError");
         assert.equal(error.code, "network");
-        assert.match(error.message, /refused/);
+        assert.match(error.message, /origin not allowed/);
         assert.equal(t.sockets.length, before, "the server heard nothing of it");
       } finally {
         await page.context().close();
