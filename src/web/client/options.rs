@@ -28,7 +28,7 @@ pub struct ConnectOptions {
     /// against the page. With `"trueforge"` the server's origin: `/api/v1` is added.
     pub base_url: String,
     /// The server's protocol: `"truefoundry"` (the default), `"trueforge"`, `"tirea"`, `"awaken"`, `"aap"`,
-    /// `"turn-rpc"`, or `"codex"`.
+    /// `"turn-rpc"`, `"codex"`, or `"ag-ui"`, whose base URL is that of the agent itself.
     pub protocol: String,
     /// The bearer token; by default none. Browsers send no headers with a `WebSocket`: over one it is refused, unless
     /// [`token_in_query`](Self::token_in_query) is set.
