@@ -1,7 +1,7 @@
 //! HTTP responses: the meaning of their status, type and body.
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::features::Transcripts;
+use crate::features::{ClientConversations, Transcripts};
 use crate::json::{Object, Value, write_u64};
 
 use super::{Call, Protocol};
@@ -62,9 +62,11 @@ impl Answer<'_> {
         write_u64(&mut status, u64::from(self.status));
         let said = protocol.error_message(self.body);
         let said = said.as_deref().unwrap_or(self.status_text);
+        // Only servers to which the client sends a conversation repeat parts of it.
+        let body = if ClientConversations::EXISTS { protocol.readable(self.body) } else { self.body.into() };
         let colon = if said.is_empty() { "" } else { ": " };
         Error::of(ErrorCode::Http, &["the server answered ", &status, colon, said])
-            .with_response(self.status, &protocol.readable(self.body))
+            .with_response(self.status, &body)
     }
 
     fn unexpected(&self, expected: &str) -> Error {

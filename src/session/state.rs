@@ -1,5 +1,7 @@
 //! What the turns of a session share: its newest turn, what the next input must answer, and the terms of its calls.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::EventRef;
 use crate::features::{ClientConversations, ClientIds, Part};
@@ -119,8 +121,8 @@ impl Session {
 
     /// The conversation, if the client keeps it.
     fn kept(&self) -> Option<&str> {
-        let is_ours = self.protocol.protocol().capabilities().has_client_conversation();
-        self.conversation.get().filter(|_| is_ours).map(|kept| &**kept)
+        let is_ours = || self.protocol.protocol().capabilities().has_client_conversation();
+        self.conversation.get().filter(|_| is_ours()).map(|kept| &**kept)
     }
 
     /// Goes on with a conversation that was stored (JSON).
@@ -151,8 +153,8 @@ impl Session {
     }
 
     /// The terms of a start at this time, in milliseconds since 1970: with the conversation, if the client keeps it.
-    pub(super) fn terms_at(&self, now: u64) -> String {
-        let Some(kept) = self.kept() else { return self.terms.clone() };
+    pub(super) fn terms_at(&self, now: u64) -> Cow<'_, str> {
+        let Some(kept) = self.kept() else { return Cow::Borrowed(&self.terms) };
         let given = Value::parse(&self.terms).unwrap_or_default();
         let mut json = String::new();
         let mut terms = ObjectWriter::new(&mut json);
@@ -163,7 +165,7 @@ impl Session {
             terms.raw("conversation", kept);
         }
         terms.u64("now", now).end();
-        json
+        json.into()
     }
 
     /// How much of its stream the turn with this id has delivered, if it is one of the newest.

@@ -1,7 +1,7 @@
 //! A turn of a session: the driver of its requests, and what the session learns from it.
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::features::{ClientIds, Sockets};
+use crate::features::{ClientConversations, ClientIds, Sockets};
 use crate::json::{Object, Value};
 use crate::turn::{
     Moment, Newest, Outcome, Pending, Reconnect, Step, TurnDriver, TurnInput, TurnMachine, TurnReader,
@@ -232,7 +232,9 @@ impl SessionTurn {
 
     fn stepped(&mut self, session: &mut Session) {
         self.note(session);
-        session.keep_conversation(self.key, self.driver.reader().conversation());
+        if ClientConversations::EXISTS {
+            session.keep_conversation(self.key, self.driver.reader().conversation());
+        }
         if self.machine().status() == TurnStatus::Unstarted {
             session.start_refused(self.key);
         }

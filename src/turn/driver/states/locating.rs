@@ -37,7 +37,8 @@ impl Locating {
     pub(super) fn begin(cx: &Context, lost: Failure) -> Transition {
         if let Recovery::None(_) = cx.conventions().recovery {
             // What answers in this way is no agent.
-            if lost.error.code == ErrorCode::UnexpectedResponse {
+            let is_kept_here = cx.reader.capabilities().has_client_conversation();
+            if is_kept_here && lost.error.code == ErrorCode::UnexpectedResponse {
                 return Transition::end(cx.end_of(lost.error));
             }
             return unclear(cx, &lost.error, Transition::end);
