@@ -15,12 +15,15 @@ const protocols = head.slice(2);
 const THREAD = { "thread/start": ({ params }) => ({ thread: { thread_id: params.thread_id, id: "t", turns: [] } }) };
 const MEANINGS = { yes: true, "–": false };
 
+/** Those of the package. The columns after them are of protocols that only the crate speaks. */
+const families = JSON.parse(readFileSync(join(import.meta.dirname, "..", "families.json"), "utf8"));
+const spoken = Object.values(families).flatMap((family) => family.protocols);
+
 test("the documentation has a column for each protocol", () => {
-  const families = JSON.parse(readFileSync(join(import.meta.dirname, "..", "families.json"), "utf8"));
-  assert.deepEqual(protocols, Object.values(families).flatMap((family) => family.protocols));
+  assert.deepEqual(protocols.slice(0, spoken.length), spoken);
 });
 
-for (const [at, protocol] of protocols.entries()) {
+for (const [at, protocol] of spoken.entries()) {
   test(`${protocol}: the capabilities are those of the documentation`, async () => {
     const { capabilities } = await connect({ baseUrl: "http://127.0.0.1:1", protocol });
     assert.deepEqual(Object.keys(capabilities), rows.map(([name]) => name.replaceAll("`", "")));

@@ -5,6 +5,7 @@ import { afterEach, describe, test } from "node:test";
 import { fakeServer } from "../../pkg/dist/testing.js";
 import { answer, closeDemos, ended, grown, openDemo, PACE, say, WWW } from "./demo-page.mjs";
 import { NOT_WEBKIT, useWorld } from "./harness.mjs";
+import { protocolsToPlay } from "../rows.mjs";
 
 const world = useWorld({ www: WWW });
 afterEach(closeDemos);
