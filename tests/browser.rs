@@ -10,6 +10,9 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test_configure!(run_in_browser);
 
+#[cfg(target_arch = "wasm32")]
+#[path = "browser/ag_ui.rs"]
+mod ag_ui;
 #[cfg(all(target_arch = "wasm32", feature = "js-classes"))]
 #[path = "browser/classes.rs"]
 mod classes;
