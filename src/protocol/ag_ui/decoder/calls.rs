@@ -2,6 +2,7 @@
 
 use crate::event::{MAIN_THREAD, TextDelta, TextField};
 use crate::json::{Object, Value};
+use crate::names::Names;
 use crate::protocol::EventSink;
 
 use super::super::conversation;
@@ -9,6 +10,16 @@ use super::{Problem, Run, event, missing, object, optional_text, put, text, with
 
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
 const MAX_CALLS: u32 = 1024;
+
+/// The calls of the conversation.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// The numbers of the calls by their ids.
+    names: Names,
+    pub(super) list: Vec<Call>,
+    /// The calls that have results, by their ids.
+    results: Names,
+}
 
 /// A call of the conversation.
 #[derive(Debug)]
@@ -29,11 +40,11 @@ pub(super) struct Call {
 
 impl Run {
     pub(super) fn call(&self, id: &str) -> Option<&Call> {
-        self.calls.get(self.call_names.get(id)? as usize)
+        self.calls.list.get(self.calls.names.get(id)? as usize)
     }
 
     fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
-        self.calls.get_mut(self.call_names.get(id)? as usize)
+        self.calls.list.get_mut(self.calls.names.get(id)? as usize)
     }
 
     /// The thread of a call.
@@ -44,9 +55,9 @@ impl Run {
 
     /// Notes a call of the conversation, which may have moved to another message.
     pub(super) fn know_call(&mut self, id: &str, name: &str, message: usize) {
-        let (number, is_new) = self.call_names.number(id);
+        let (number, is_new) = self.calls.names.number(id);
         if is_new {
-            self.calls.push(Call {
+            self.calls.list.push(Call {
                 id: id.to_owned(),
                 name: name.to_owned(),
                 message,
@@ -56,7 +67,7 @@ impl Run {
                 is_answered: false,
                 run: 0,
             });
-        } else if let Some(call) = self.calls.get_mut(number as usize)
+        } else if let Some(call) = self.calls.list.get_mut(number as usize)
             && call.index.is_none()
         {
             call.message = message;
@@ -66,9 +77,9 @@ impl Run {
     /// A call is shown with its whole message. Returns whether it was not shown before.
     pub(super) fn show_call(&mut self, id: &str, message: usize) -> bool {
         let Some(maker) = self.messages.get_mut(message) else { return false };
-        let Some(number) = self.call_names.get(id) else { return false };
+        let Some(number) = self.calls.names.get(id) else { return false };
         let (index, runs) = (maker.calls, self.runs);
-        let Some(call) = self.calls.get_mut(number as usize).filter(|call| call.index.is_none()) else {
+        let Some(call) = self.calls.list.get_mut(number as usize).filter(|call| call.index.is_none()) else {
             return false;
         };
         if index == MAX_CALLS {
@@ -83,7 +94,7 @@ impl Run {
 
     /// A call of the conversation has its result.
     pub(super) fn note_answered(&mut self, id: &str) {
-        self.results.number(id);
+        self.calls.results.number(id);
         if let Some(call) = self.call_mut(id) {
             call.is_answered = true;
         }
@@ -147,8 +158,8 @@ impl Run {
             return Err("a message has more than 1024 calls".to_owned());
         }
         maker.calls += 1;
-        self.call_names.number(id);
-        self.calls.push(Call {
+        self.calls.names.number(id);
+        self.calls.list.push(Call {
             id: id.to_owned(),
             name: name.to_owned(),
             message,
@@ -287,7 +298,7 @@ impl Run {
     /// Keeps a result beside its call: after the message that makes the call, and the results that it has already. A
     /// second result replaces the first.
     fn keep_result(&mut self, result: conversation::Message) {
-        let is_new = self.results.number(result.call_id()).1;
+        let is_new = self.calls.results.number(result.call_id()).1;
         let maker = self.call(result.call_id()).and_then(|call| self.messages.get(call.message)?.place);
         let messages = &mut self.conversation.messages;
         let is_same = |message: &&mut conversation::Message| {

@@ -10,6 +10,20 @@ use super::super::conversation::Message;
 use super::super::waiting::{Asked, legacy_suspension, question, suspension};
 use super::{Problem, Run, event, optional_text, put, text, with_text};
 
+/// Where a stream is.
+#[derive(Debug, Default)]
+pub(super) enum Phase {
+    /// Before its first run.
+    #[default]
+    Before,
+    /// A run goes on.
+    Open,
+    /// Its last run has said how it ends.
+    Held(Hold),
+    /// The stream has ended. What comes then is not read.
+    Over,
+}
+
 /// How a run ends.
 #[derive(Debug)]
 pub(super) enum Hold {
@@ -32,9 +46,8 @@ const TOKENS: [(&str, &str); 6] = [
 impl Run {
     /// A run begins. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
-        self.is_open = true;
+        self.phase = Phase::Open;
         self.runs += 1;
-        self.hold = None;
         self.asked.clear();
         let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();
         let given = given.iter().filter_map(Value::as_object).filter_map(Message::read);
@@ -57,33 +70,30 @@ impl Run {
             _ => Object::new(),
         };
         let result = fields.get_mut("result").map(std::mem::take).unwrap_or_default().into_owned();
-        self.is_open = false;
-        self.hold = Some(Hold::Finished { outcome, result, metrics: metrics(fields) });
+        self.phase = Phase::Held(Hold::Finished { outcome, result, metrics: metrics(fields) });
     }
 
     /// The run has failed. It may have finished before.
     pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
         let message = text(fields, "message")?.to_owned();
         let code = optional_text(fields, "code")?.unwrap_or_default().to_owned();
-        self.is_open = false;
         let mut error = event("server.error", self.next_id(), "");
         put(&mut error, "message", &message);
         if !code.is_empty() {
             put(&mut error, "code", &code);
         }
         self.emit(&error, sink);
-        self.hold = Some(Hold::Failed { message, code, metrics: metrics(fields) });
+        self.phase = Phase::Held(Hold::Failed { message, code, metrics: metrics(fields) });
         Ok(())
     }
 
     /// The stream has ended. A run that did not end is not known to have succeeded.
     pub(super) fn stream_ended(&mut self, sink: &mut dyn EventSink) {
-        if !self.is_begun || self.is_over {
+        if !self.is_begun || matches!(self.phase, Phase::Over) {
             return;
         }
         self.close_all_chunks(sink);
-        let Some(hold) = self.hold.take() else { return };
-        self.is_over = true;
+        let Phase::Held(hold) = std::mem::replace(&mut self.phase, Phase::Over) else { return };
         self.finish_all(sink);
         let (mut state, metrics) = match hold {
             Hold::Failed { message, code, metrics } => {
@@ -179,7 +189,7 @@ impl Run {
             questions.push(question("tool.response_required", event_id, &about, Some(suspension)));
         }
         let named = outcome.get("pendingToolCallIds").and_then(Value::as_array);
-        for call in &self.calls {
+        for call in &self.calls.list {
             let is_named = match named {
                 Some(named) => named.iter().any(|id| id.as_str() == Some(&call.id)),
                 None => call.run == self.runs && call.run > 0 && !call.is_answered,

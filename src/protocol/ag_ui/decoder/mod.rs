@@ -25,10 +25,10 @@ use crate::sse::{self, Frame};
 
 use super::conversation::Conversation;
 use super::input;
-use calls::Call;
+use calls::Calls;
 use chunks::Chunk;
 use delta::DeltaReader;
-use ending::Hold;
+use ending::Phase;
 use messages::Message;
 use subagents::Thread;
 
@@ -46,20 +46,14 @@ struct Run {
     /// The number of events so far.
     emitted: u64,
     is_begun: bool,
-    /// Whether a run goes on.
-    is_open: bool,
-    is_over: bool,
+    phase: Phase,
     /// The number of runs so far.
     runs: u64,
     conversation: Conversation,
     /// The messages by their ids on the wire, those of reasoning behind a NUL character.
     names: Names,
     messages: Vec<Message>,
-    /// The calls by their ids.
-    call_names: Names,
-    calls: Vec<Call>,
-    /// The calls that have results, by their ids.
-    results: Names,
+    calls: Calls,
     /// The reasoning that the next message of its thread continues, by its number.
     unclaimed: Vec<usize>,
     threads: Vec<Thread>,
@@ -68,8 +62,6 @@ struct Run {
     thinking: Option<usize>,
     /// The questions of the run that are custom events.
     asked: Vec<Value<'static>>,
-    /// How the run ends, once it has said so.
-    hold: Option<Hold>,
     /// What was told by a notice.
     told: Vec<&'static str>,
 }
@@ -101,7 +93,7 @@ impl EventDecoder for RunDecoder {
     }
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
-        if self.run.is_over {
+        if matches!(self.run.phase, Phase::Over) {
             return;
         }
         match Value::parse(frame.data) {
@@ -158,9 +150,14 @@ impl Run {
         run
     }
 
+    /// Whether a run goes on.
+    fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open)
+    }
+
     /// Whether deltas can be read without a look at anything else.
     fn takes_deltas(&self) -> bool {
-        self.is_open && !self.is_over && self.chunks.is_empty()
+        self.is_open() && self.chunks.is_empty()
     }
 
     /// The number of the next event.
@@ -268,7 +265,7 @@ impl Run {
 
     /// Tells of frames outside of a run.
     fn check_order(&mut self, kind: &str, sink: &mut dyn EventSink) {
-        match (self.is_open, kind) {
+        match (self.is_open(), kind) {
             (true, "RUN_STARTED") => self.violation("run_in_run", "", sink),
             (false, "RUN_STARTED" | "RUN_ERROR") | (true, _) => {}
             (false, _) => self.violation("outside_of_run", kind, sink),
