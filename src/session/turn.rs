@@ -116,8 +116,9 @@ impl SessionTurn {
         self.check_start(session)
     }
 
-    /// Takes answers to pending calls of a running turn. Returns them as they will be sent.
-    pub fn take_answers(&self, json: &str) -> Result<String> {
+    /// Takes answers to pending calls of a running turn. Returns them as they will be sent. If the turn continues by
+    /// itself, a pause for these calls is not its end from now on: it may pause while they are on their way.
+    pub fn take_answers(&mut self, json: &str) -> Result<String> {
         if !self.driver.reader().capabilities().has_live_answers() {
             let problem = "this protocol accepts no answers while a turn runs";
             return Err(Error::new(ErrorCode::Unsupported, problem));
@@ -130,17 +131,19 @@ impl SessionTurn {
             // The server asked in a message, and needs its id for the response.
             return Ok(input.with_suspensions(self.driver.reader().index().pending()));
         }
+        self.driver.reader_mut().add_answered(&input);
         Ok(input.json().unwrap_or("[]").to_owned())
     }
 
-    /// Notes that answers were accepted while the turn runs, or paused just then. If the turn continues by itself,
-    /// its pause is not its end. Over a socket, answers may get lost and be requested again.
-    pub fn answered(&mut self, json: &str) {
+    /// Notes whether the server has taken answers. A pause for those that it refused is the turn's end again. Over a
+    /// socket, answers may get lost and be requested again.
+    pub fn answered(&mut self, json: &str, is_taken: bool) {
         let capabilities = self.driver.reader().capabilities();
-        if capabilities.has_answers_apart() || capabilities.has_socket() {
+        let is_open = if is_taken { capabilities.has_socket() } else { capabilities.has_answers_apart() };
+        if is_open {
             let json = Value::parse(json).unwrap_or_default();
-            if let Ok(input) = TurnInput::read(json, &self.driver.reader().capabilities()) {
-                self.driver.reader_mut().add_answered(&input);
+            if let Ok(input) = TurnInput::read(json, &capabilities) {
+                self.driver.reader_mut().confirm_answered(&input, is_taken);
             }
         }
     }

@@ -14,20 +14,28 @@ use crate::features::SeparateAnswers;
 pub(super) struct AnsweredCalls {
     _by: SeparateAnswers,
     calls: Vec<(String, String)>,
+    /// The last pause that was not delivered, and its number.
+    pause: Option<(u64, Object<'static>)>,
 }
 
 impl AnsweredCalls {
     pub(super) fn new(by: SeparateAnswers, calls: Vec<(String, String)>) -> Self {
-        Self { _by: by, calls }
+        Self { _by: by, calls, pause: None }
     }
 
     pub(super) fn add(&mut self, calls: Vec<(String, String)>) {
         self.calls.extend(calls);
     }
 
+    /// The server has refused the answers to these calls. Returns the pause that they would have explained.
+    pub(super) fn remove(&mut self, calls: &[(String, String)]) -> Option<(u64, Object<'static>)> {
+        self.calls.retain(|call| !calls.contains(call));
+        self.pause.take()
+    }
+
     /// Whether an event says nothing but that the turn waits for such calls. Removes calls with which the turn goes
     /// on.
-    pub(super) fn explains(&mut self, event: EventRef<'_>) -> bool {
+    pub(super) fn explains(&mut self, sequence_number: u64, event: EventRef<'_>) -> bool {
         if self.calls.is_empty() {
             return false;
         }
@@ -39,7 +47,11 @@ impl AnsweredCalls {
                 false
             }
             EventKind::ToolApprovalRequired | EventKind::ToolResponseRequired => self.has_all(fields),
-            EventKind::TurnDone => fields.object("state").is_some_and(|state| self.explain(state)),
+            EventKind::TurnDone => {
+                let is_explained = fields.object("state").is_some_and(|state| self.explain(state));
+                self.pause = is_explained.then(|| (sequence_number, fields.clone().into_owned()));
+                is_explained
+            }
             _ => false,
         }
     }

@@ -214,7 +214,7 @@ impl EventSink for Intake {
             return;
         }
         if let Some(answered) = &mut self.answered
-            && answered.explains(event)
+            && answered.explains(sequence_number, event)
         {
             return;
         }

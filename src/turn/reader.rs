@@ -311,16 +311,27 @@ impl TurnReader {
         self.intake.answered = Some(AnsweredCalls::new(by, calls));
     }
 
-    /// The server has taken these answers while the turn runs.
+    /// These answers are on their way while the turn runs.
     pub fn add_answered(&mut self, input: &TurnInput) {
-        let calls = input.answered_calls(input.answer_count());
-        if Sockets::EXISTS {
-            self.decoder.answered(&calls);
+        if let Answers::OneByOne(by) = self.conventions.answers {
+            let calls = input.answered_calls(input.answer_count());
+            self.intake.answered.get_or_insert_with(|| AnsweredCalls::new(by, Vec::new())).add(calls);
         }
-        match (self.conventions.answers, &mut self.intake.answered) {
-            (Answers::OneByOne(_), Some(answered)) => answered.add(calls),
-            (Answers::OneByOne(by), answered) => *answered = Some(AnsweredCalls::new(by, calls)),
-            (Answers::NextTurn, _) => {}
+    }
+
+    /// The server has taken these answers, or has refused them.
+    pub fn confirm_answered(&mut self, input: &TurnInput, is_taken: bool) {
+        let calls = input.answered_calls(input.answer_count());
+        if !is_taken {
+            let pause = self.intake.answered.as_mut().and_then(|answered| answered.remove(&calls));
+            // Unless the turn went on by other answers.
+            if let Some((number, pause)) = pause
+                && number == self.machine().cursor().last()
+            {
+                self.intake.take(number, EventRef::of(&pause));
+            }
+        } else if Sockets::EXISTS {
+            self.decoder.answered(&calls);
         }
     }
 

@@ -70,7 +70,7 @@ async function recorded(sessionId) {
 const MARKS = ["reconnecting", "resumed", "gap", "idle"];
 
 test("an answer that is cut three times is the same as one that never was, and nobody is disturbed", async () => {
-  const wanted = await uncut("long 600");
+  const wanted = await uncut("long 1000");
   const page = await world.page("/", paced);
   await showEvents(page);
   await page.getByRole("checkbox", { name: "Deltas" }).uncheck();
@@ -80,7 +80,7 @@ test("an answer that is cut three times is the same as one that never was, and n
     const note = () => status.innerText !== said.at(-1) && said.push(status.innerText);
     new MutationObserver(note).observe(status, { characterData: true, childList: true, subtree: true });
   });
-  await say(page, "long 600");
+  await say(page, "long 1000");
   for (let cut = 1; cut <= 3; cut += 1) {
     await page.waitForTimeout(300);
     await cutButton(page).click();

@@ -330,8 +330,8 @@ export class CoreTurn {
     this.#exports.turnSetWantsEvents(this.coreNumber, Number(wantsEvents));
   }
 
-  takeAnswered(json: string): void {
-    this.#ask(this.#exports.turnAnswered, json);
+  takeAnswered(json: string, isTaken: boolean): void {
+    this.#ask((turn) => this.#exports.turnAnswered(turn, Number(isTaken)), json);
   }
 
   setWantsNative(wantsNative: boolean): void {

@@ -38,13 +38,16 @@ export class Answers {
     const again = asked.findIndex((id) => this.#given.has(id));
     if (again >= 0) throw new InputError("invalid_input", `call \`${items[again]!.tool_call_id}\` was answered already`);
     for (const id of asked) this.#given.add(id);
+    let sent = 0;
     try {
       for (const group of conventions.separateAnswers ? items.map((item) => [item]) : [items]) {
         await transport.ask(Call.AnswerTurn, { ...params, input: group }, limits);
+        sent += group.length;
       }
-      this.#core.takeAnswered(taken);
+      this.#core.takeAnswered(taken, true);
       return undefined;
     } catch (error) {
+      this.#core.takeAnswered(JSON.stringify(items.slice(sent)), false);
       for (const id of asked) this.#given.delete(id);
       if (error instanceof ApiError && WAS_PAUSED.includes(error.status!)) return error;
       throw error;

@@ -42,10 +42,10 @@ function counted(tools) {
 }
 
 /** A run whose turn speaks on while these calls wait. */
-async function talking(t, protocol, calls, tools, { routes = {}, options = {} } = {}) {
+async function talking(t, protocol, calls, tools, { routes = {}, options = {}, connection } = {}) {
   const live = new LiveStream();
   const { [START]: starts = [], ...others } = routes;
-  const world = await serveAgent(t, protocol, { [START]: [live.reply, ...starts], [SENT[protocol]]: TAKEN[protocol], ...others });
+  const world = await serveAgent(t, protocol, { [START]: [live.reply, ...starts], [SENT[protocol]]: TAKEN[protocol], ...others }, connection);
   world.session.tools(tools);
   const run = world.session.run("Hello", options);
   const followed = follow(run);
@@ -274,6 +274,35 @@ test("tirea: while an answer to the turn is on its way, nothing is sent for the 
   assert.equal((await followed).error, undefined);
   assert.deepEqual([given(server), run.reason, run.turns.length], [[[["c1", "12:00"]], [["c1", "12:00"]]], "done", 2]);
 });
+
+for (const [name, reply, sent, turns] of [
+  ["taken just as the turn pauses is not sent again: the turn goes on", TAKEN.awaken, 1, 1],
+  ["refused as the turn pauses is sent once more, with the next turn", [PAUSED, TAKEN.awaken], 2, 2],
+]) {
+  test(`awaken: a result that is ${name}`, async (t) => {
+    const gate = deferred();
+    const replies = [reply].flat();
+    const said = [...pausing("awaken", CLOCK).slice(0, -1), step("m2"), say("Meanwhile")];
+    const pause = [complete(), ["step_end"], finish("suspended")];
+    const routes = {
+      ...goesOn([...said, ...pause], [begin(), ...results(["c1", "clock", "12:00"]), step("m3"), say("Thanks."), complete(), ["step_end"], finish()]),
+      [RUN]: recordOf(since([CLOCK])),
+      [DECISION]: async (exchange) => (await gate.promise, replies.shift()(exchange)),
+    };
+    const { server, live, run, turn, followed } = await talking(t, "awaken", [CLOCK], { clock: tool(() => "12:00") }, { routes, connection: { reconnect: { baseDelay: 400, maxDelay: 400 } } });
+    await eventually(() => given(server).length === 1);
+    await live.write(frames("awaken", pause));
+    await live.end();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    gate.resolve();
+    const { error } = await followed;
+    assert.equal(error, undefined);
+    assert.deepEqual([given(server), run.reason, run.turns.length], [Array(sent).fill([["c1", "12:00"]]), "done", turns]);
+    assert.match(textOf(run.turns.at(-1)), /Thanks\.$/);
+    assert.equal(run.turns.at(-1).snapshot().required_actions.length, 0);
+    assert.equal(run.turns[0].id, turn.id);
+  });
+}
 
 test("tirea: a call that waits once more after it was answered runs once more", async (t) => {
   let ran = 0;

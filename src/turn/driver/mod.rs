@@ -14,7 +14,7 @@ mod states;
 mod tests;
 
 use crate::error::{Error, ErrorCode, Result, sentence};
-use crate::features::{ClientIds, Sockets};
+use crate::features::{ClientIds, SeparateAnswers, Sockets};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 
@@ -24,8 +24,8 @@ use super::{Failure, Newest, Reconnect, StartTrace, StreamEnd, StreamPlan, TurnI
 use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use states::{
-    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, fill, finish, follow, is_listed,
-    not_begun, start,
+    Listing, Locating, ReadingNewest, State, Then, Transition, Watching, backfill, fill, finish, follow,
+    is_listed, not_begun, start,
 };
 
 /// What to do next.
@@ -270,6 +270,8 @@ impl TurnDriver {
     pub fn next(&mut self, outcome: Outcome<'_>, moment: Moment) -> Step {
         let (cx, now) = (&mut self.cx, moment.now);
         let transition = match outcome {
+            // A pause may have turned out to be the turn's end.
+            Outcome::Waited if SeparateAnswers::EXISTS && self.state.was_ended(cx) => backfill(cx),
             Outcome::Waited => Transition::stay(Then::Ask),
             Outcome::Answered(json) => {
                 let answer = Value::parse(json).unwrap_or_default();

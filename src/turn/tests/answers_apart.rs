@@ -7,10 +7,11 @@ use serde_json::{Value as Json, json};
 use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Unsent, Waited};
 use super::play::{Play, asking, http, network, of_code, page, trace};
 use super::runs::{
-    answering, approval, done, finish, kept, listed, paused, payloads, recorded, running, stored,
+    answering, approval, done, finish, kept, listed, live, paused, payloads, recorded, running, stored,
 };
 use crate::error::ErrorCode;
-use crate::turn::{Newest, Reconnect, StartTrace};
+use crate::json::Value;
+use crate::turn::{Newest, Reconnect, StartTrace, TurnInput};
 
 fn taken() -> Act {
     Answers(json!(null))
@@ -225,6 +226,37 @@ fn a_pause_that_was_answered_is_none() {
         assert_eq!(step, "end done");
         assert_eq!(play.delivered(), SECOND, "{cut}");
     }
+}
+
+/// A turn may pause while answers are on their way. Whether that is its end, the server's reply to them tells.
+#[test]
+fn a_pause_while_answers_are_on_their_way() {
+    let both = json!([approval("a"), approval("b")]).to_string();
+    let on_their_way = || {
+        let mut play = recorded();
+        assert_eq!(play.stream(Reconnect::default()), "post stream");
+        let frames = first_half();
+        play.driver.opened(0.0);
+        let reader = play.driver.reader_mut();
+        reader.push(live(&frames[..4]).as_bytes()).expect("frames are small");
+        let input = Value::parse(&both).expect("JSON");
+        let input = TurnInput::read(input, &reader.capabilities()).expect("answers");
+        reader.add_answered(&input);
+        let step = play.next(Brings(live(&frames[4..])));
+        assert_eq!((step.as_str(), play.status()), ("wait 250 #1 incomplete", "running"));
+        (play, input)
+    };
+    let (mut play, answers) = on_their_way();
+    play.driver.reader_mut().confirm_answered(&answers, true);
+    let whole = [first_half(), second_half()].concat();
+    play.plays("taken", &[(Waited, "frames"), (Answers(kept(&whole, None, "c12")), "end done")]);
+    assert_eq!((play.delivered().last().expect("an event").as_str(), play.waiting().len()), ("turn.done", 0));
+
+    let (mut play, answers) = on_their_way();
+    play.driver.reader_mut().confirm_answered(&answers, false);
+    play.plays("refused", &[(Waited, "end done")]);
+    assert_eq!(play.delivered().last().expect("an event"), "turn.done");
+    assert_eq!(play.waiting(), ["a", "b"]);
 }
 
 /// Which turn is answered: the one that is named, or the newest.

@@ -166,19 +166,20 @@ impl Turn {
     pub async fn answer(&self, answers: Vec<TurnInputItem>) -> Result<()> {
         let core = &self.core;
         let id = core.id().ok_or_else(not_started)?;
-        let items = core.turn.borrow().take_answers(&json!(answers).to_string())?;
-        let parsed_items: Vec<Json> = parsed(&items)?;
-        let capabilities = core.turn.borrow().reader().capabilities();
-        let groups: Vec<Vec<Json>> = if capabilities.has_answers_apart() {
-            parsed_items.into_iter().map(|item| vec![item]).collect()
-        } else {
-            vec![parsed_items]
-        };
-        for group in groups {
-            let params = core.session.params(json!({ "turn_id": id, "input": group }))?;
-            core.session.server.ask(Call::AnswerTurn, params).await?;
+        let items = core.turn.borrow_mut().take_answers(&json!(answers).to_string())?;
+        let mut waiting: Vec<Json> = parsed(&items)?;
+        let is_separate = core.turn.borrow().reader().capabilities().has_answers_apart();
+        while !waiting.is_empty() {
+            let rest = waiting.split_off(if is_separate { 1 } else { waiting.len() });
+            let params = core.session.params(json!({ "turn_id": id, "input": waiting }))?;
+            if let Err(error) = core.session.server.ask(Call::AnswerTurn, params).await {
+                let refused = [waiting, rest].concat();
+                core.turn.borrow_mut().answered(&json!(refused).to_string(), false);
+                return Err(error);
+            }
+            waiting = rest;
         }
-        core.turn.borrow_mut().answered(&items);
+        core.turn.borrow_mut().answered(&items, true);
         core.changes.add();
         Ok(())
     }

@@ -186,11 +186,12 @@ pub fn turn_take_answers(turn: u32) -> u32 {
     turn_texts(turn, |turn, _, json| turn.turn().take_answers(json))
 }
 
-/// Notes that answers (JSON) were accepted while the turn runs.
+/// Notes whether the server has taken answers (JSON).
 #[wasm_bindgen(js_name = turnAnswered)]
-pub fn turn_answered(turn: u32) -> u32 {
-    turn_texts(turn, |turn, _, json| {
-        turn.turn().answered(json);
+pub fn turn_answered(turn: u32, is_taken: bool) -> u32 {
+    texts(&mut |core, json| {
+        let (turn, _) = core.turn(turn)?;
+        turn.turn().answered(json, is_taken);
         Ok(String::new())
     })
 }

@@ -144,7 +144,7 @@ pub(super) fn write(pager: &Pager, params: &mut ObjectWriter<'_>) -> Call {
 
 /// The turn's stream has ended it. If events were lost on the way, the turn's list of events has them; and a call that
 /// waits must be shown.
-pub(super) fn backfill(cx: &mut Context) -> Transition {
+pub(in super::super) fn backfill(cx: &mut Context) -> Transition {
     let can_do_without = cx.retry.is_off() && !cx.reader.index().hides_actions();
     if cx.reader.is_complete() || can_do_without || !cx.is_started() {
         return Transition::end(StreamEnd::Eof);

@@ -18,7 +18,7 @@ use crate::turn::reader::FramePlace;
 use crate::turn::{Failure, StreamEnd};
 
 pub(super) use answering::Answering;
-pub(super) use listing::{Explaining, Listing, fill, finish};
+pub(super) use listing::{Explaining, Listing, backfill, fill, finish};
 pub(super) use locating::{Locating, is_listed, not_begun};
 pub(super) use reading::{Abandoned, ReadingSession};
 pub(super) use replaying::Replaying;
@@ -128,6 +128,12 @@ impl Transition {
 }
 
 impl State {
+    /// Whether the turn that is followed has ended meanwhile.
+    pub(super) fn was_ended(&self, cx: &Context) -> bool {
+        matches!(self, Self::Streaming | Self::Replaying(_) | Self::Checking | Self::Polling)
+            && cx.machine().status().is_terminal()
+    }
+
     /// Writes what the state asks for.
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
         match self {
