@@ -33,11 +33,11 @@ const TARBALL_BYTES: [u64; 2] = [905_000, 2_500_000];
 /// clocks against each other in a browser, or measures, wants the machine for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// Mostly compiles Rust: our own, and then vendors' servers. Its steps run one after the other, beside those of `Package`.
+    /// Mostly compiles Rust. Its steps run one after the other, beside those of `Package`.
     Code,
     /// Needs the built package, and mostly installs and waits. Its steps run beside those of `Code`.
     Package,
-    /// Nothing: it has clocks in a browser, or measures. Its steps run after both lanes.
+    /// Nothing: it has many clocks in a browser, or measures. Its steps run after both lanes.
     Alone,
 }
 
@@ -83,11 +83,11 @@ pub(crate) const STEPS: [Step; 24] = [
     step("node", Lane::Package, "conformance cases on the built package, in Node", node),
     step(
         "browser",
-        Lane::Alone,
+        Lane::Code,
         "the crate's own tests in headless Chromium and Firefox, against the gateway",
         code::browser,
     ),
-    step("rust-page", Lane::Alone, "the chat page in Rust, in headless Chromium", code::rust_page),
+    step("rust-page", Lane::Code, "the chat page in Rust, in headless Chromium", code::rust_page),
     step("e2e", Lane::Alone, "the package in a page, against the development gateway", e2e),
     step(
         "bindings",
@@ -100,7 +100,7 @@ pub(crate) const STEPS: [Step; 24] = [
     step("oldest", Lane::Package, "the package needs no younger engines than documented", oldest),
     step("matrix", Lane::Package, "the packed package in bundlers and runtimes, on cut streams", matrix),
     step("app", Lane::Package, "a Vite app made with the packed package", app),
-    step("interop", Lane::Code, "vendors' own clients and servers against ours", code::interop),
+    step("interop", Lane::Package, "vendors' own clients and servers against ours", code::interop),
     step("soak", Lane::Alone, "twenty turns at once on connections that keep breaking", soak),
     step("bench", Lane::Alone, "the benchmark itself works, with little work and no claim judged", bench),
     step("size", Lane::Alone, "the parts of the package against their budget", size),
