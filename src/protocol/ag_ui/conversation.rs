@@ -145,6 +145,12 @@ impl Message {
         self.fields.set(name, value);
     }
 
+    /// The content, whether it grows or not.
+    pub(super) fn content(&self) -> Option<Value<'static>> {
+        let text = self.text.clone().map(Value::from);
+        text.or_else(|| self.fields.get("content").filter(|content| !content.is_null()).cloned())
+    }
+
     /// Sets the content of a message that does not grow.
     pub(super) fn set_content(&mut self, content: Value<'_>) {
         self.text = content.as_str().map(str::to_owned);

@@ -8,7 +8,7 @@ use crate::protocol::route::Route;
 use crate::protocol::{Call, Request};
 
 use super::conversation::Conversation;
-use super::input;
+use super::{history, input};
 
 /// The base URL is the endpoint itself, so the path is empty. A session begins with its first run.
 const CALLS: Calls = calls! {
@@ -51,12 +51,12 @@ fn run(params: &Object<'_>) -> Result<Object<'static>> {
     Ok(body)
 }
 
-/// The response to a call that needs no server: the client makes a session's id.
+/// The response to a call that needs no server: the client makes a session's id, and keeps its conversation.
 pub(super) fn local<'a>(call: Call, params: &Object<'a>) -> Option<Value<'a>> {
-    if call != Call::CreateSession {
-        return None;
-    }
     let params = wire(params);
+    if call != Call::CreateSession {
+        return history::read(call, &params);
+    }
     let mut session = Object::new();
     session.set("type", "session".into());
     for name in ["id", "agent_name", "title", "created_by_subject", "created_at", "updated_at"] {
