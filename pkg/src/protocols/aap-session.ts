@@ -6,7 +6,7 @@ import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } fr
 import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
 import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
-import type { ManagedSession } from "../client/managed-session.js";
+import type { ManagedSession, SetUpRecord } from "../client/managed-session.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
@@ -19,6 +19,12 @@ export { AapAgents } from "./aap-agents.js";
 /** Reads a page of a session's history. */
 export function readConversation(host: ConversationHost, page: HistoryPage): Promise<History> {
   return conversation(host, page, hasInput);
+}
+
+/** What a session needs besides its record. */
+export interface AapSetup {
+  readonly agent: KnownAgent;
+  readonly stream: StreamMode | undefined;
 }
 
 /** What the next turn says because it is new, and what holds in the session then. */
@@ -49,19 +55,12 @@ export class AapSession implements ManagedSession {
   #said: { readonly before: Settings; readonly after: Settings } | undefined;
   #capabilities: Capabilities | undefined;
 
-  constructor(
-    core: CoreSession,
-    agent: KnownAgent,
-    stream: StreamMode | undefined,
-    serverTools: readonly ServerTool[],
-    tools: readonly ToolSpec[],
-    isNew: boolean,
-  ) {
+  constructor(core: CoreSession, { agent, stream }: AapSetup, record: SetUpRecord, isNew: boolean) {
     this.agent = agent;
     this.#core = core;
     this.#own = { ...agent.terms, stream: stream ?? agent.terms.stream };
-    this.#settings = { serverTools: copied(serverTools) };
-    this.#tools = tools.map(({ name }) => name);
+    this.#settings = { serverTools: copied(record.agent?.tools ?? []) };
+    this.#tools = (record.tools ?? []).map(({ name }) => name);
     this.#isStale = !isNew;
     this.#tell(isNew ? 0 : -1);
   }

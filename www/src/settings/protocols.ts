@@ -34,6 +34,7 @@ export const PROTOCOLS: readonly KnownProtocol[] = [
     agent: "Agent",
     tokenInQuery: true,
   },
+  { id: "ag-ui", name: "AG-UI", short: "AG-UI", path: "/ag-ui", agent: "support-bot" },
   {
     id: "codex",
     name: "Codex app-server",
