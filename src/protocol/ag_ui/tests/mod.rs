@@ -5,6 +5,7 @@
 mod chunks;
 mod endings;
 mod errors;
+mod history;
 mod hostile;
 mod messages;
 mod requests;
