@@ -166,7 +166,8 @@ impl Session {
             terms.value(name, value);
         }
         if !kept.is_empty() {
-            terms.raw("conversation", kept);
+            // As a text: JavaScript, which passes it on, would change its large numbers.
+            terms.str("conversation", kept);
         }
         terms.u64("now", now).end();
         json.into()

@@ -56,7 +56,7 @@ export class AgUiSession implements ManagedSession {
 
   /** Calls that read the history have the conversation among their parameters. */
   toJSON(): object {
-    return { conversation: JSON.parse(this.messages() || "{}") };
+    return { conversation: this.messages() };
   }
 
   messages(): string {

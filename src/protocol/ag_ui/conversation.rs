@@ -36,7 +36,8 @@ pub(super) struct Call {
 impl Conversation {
     /// The conversation in a session's terms.
     pub(super) fn of(terms: &Object<'_>) -> Self {
-        let kept = terms.object("conversation").unwrap_or(const { &Object::new() });
+        let kept = Value::parse(terms.text("conversation")).unwrap_or_default();
+        let kept = kept.as_object().unwrap_or(const { &Object::new() });
         let messages = kept.array("messages").iter().filter_map(Value::as_object);
         Self {
             messages: messages.filter_map(Message::read).collect(),

@@ -272,3 +272,20 @@ fn what_the_user_said_is_kept_once_the_run_has_begun() {
     let kept: Json = serde_json::from_str(session.conversation()).expect("JSON");
     assert_eq!(kept["messages"][0]["content"], "Hi");
 }
+
+#[test]
+fn a_question_about_no_call_waits_by_itself() {
+    let mut session = session();
+    let (mut turn, _) = begin(&mut session, "t1", &message("Hi")).expect("a start");
+    let interrupt = json!({"id": "i", "reason": "input_required", "message": "Which?"});
+    let outcome = json!({"type": "interrupt", "interrupts": [interrupt]});
+    let frames = [
+        json!({"type": "RUN_STARTED", "threadId": "s", "runId": "t1"}),
+        json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "t1", "outcome": outcome}),
+    ];
+    push(&mut session, &mut turn, &frames);
+    end(&mut session, &mut turn, Outcome::Ended).expect("nothing is missing");
+    assert!(!turn.reader().index().hides_actions());
+    let (_, body) = begin(&mut session, "t2", &answer("i", "blue")).expect("an answer");
+    assert_eq!(body["resume"], json!([{"interruptId": "i", "status": "resolved", "payload": "blue"}]));
+}

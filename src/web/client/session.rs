@@ -201,7 +201,7 @@ impl Session {
             return self.params(json!({}));
         }
         let mut terms = self.shared.terms.borrow().clone().unwrap_or_else(|| json!({}));
-        terms["conversation"] = parsed(&kept)?;
+        terms["conversation"] = json!(kept);
         self.params(json!({ "terms": terms }))
     }
 

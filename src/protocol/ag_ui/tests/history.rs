@@ -8,7 +8,7 @@ use crate::protocol::{Call, Protocol};
 
 /// What a list has of a session with this conversation.
 fn listed(call: Call, conversation: &Json, more: &Json) -> Vec<Json> {
-    let mut params = json!({"sessionId": "s", "terms": {"conversation": conversation}});
+    let mut params = json!({"sessionId": "s", "terms": {"conversation": conversation.to_string()}});
     for (name, value) in more.as_object().expect("an object") {
         params[name] = value.clone();
     }
