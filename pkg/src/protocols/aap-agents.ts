@@ -7,8 +7,13 @@ import type { Limits } from "../transport/clocks.js";
 import type { ListOptions } from "../transport/lists.js";
 import type { Server } from "../transport/retry.js";
 import type { SessionRecord } from "../wire/events.js";
-import type { AapSetup } from "./aap-session.js";
 import { demandSettings } from "./aap-settings.js";
+
+/** What a session needs besides its record. */
+export interface AapSetup {
+  readonly agent: KnownAgent;
+  readonly stream: StreamMode | undefined;
+}
 
 /** The agents of a server, and their sessions. */
 export class AapAgents<S> implements ManagedAgents<S> {

@@ -2,7 +2,7 @@
 // what waits known before it, and the session's settings sent along (the Agent Application Protocol).
 import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
-import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } from "../client/agent.js";
+import type { AgentSettings, AgentTerms, KnownAgent, ServerTool } from "../client/agent.js";
 import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
 import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
@@ -11,6 +11,7 @@ import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import { readConversation as conversation } from "./conversation.js";
+import type { AapSetup } from "./aap-agents.js";
 import { demandSettings } from "./aap-settings.js";
 import { Turnstile } from "./turnstile.js";
 
@@ -19,12 +20,6 @@ export { AapAgents } from "./aap-agents.js";
 /** Reads a page of a session's history. */
 export function readConversation(host: ConversationHost, page: HistoryPage): Promise<History> {
   return conversation(host, page, hasInput);
-}
-
-/** What a session needs besides its record. */
-export interface AapSetup {
-  readonly agent: KnownAgent;
-  readonly stream: StreamMode | undefined;
 }
 
 /** What the next turn says because it is new, and what holds in the session then. */

@@ -3,14 +3,22 @@ import { Call } from "../boundary/calls.js";
 import type { Agent } from "../client/agent.js";
 import { InputError, Listeners, newId, split, within } from "../client/face.js";
 import type { ManagedAgents, ManagedOptions, MakeSession } from "../client/managed-session.js";
-import type { KeptMessages } from "../client/run-settings.js";
+import type { KeptMessages, RunSettings } from "../client/run-settings.js";
 import { sessionStore, type TextStore } from "../common/store.js";
 import type { Limits } from "../transport/clocks.js";
 import type { ListOptions } from "../transport/lists.js";
 import type { Connection } from "../turn/connection.js";
 import type { SessionRecord } from "../wire/events.js";
-import type { AgUiSetup } from "./ag-ui-session.js";
 import { demandMessages, demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
+
+/** What a session begins with. */
+export interface AgUiSetup {
+  readonly settings: RunSettings;
+  /** The conversation so far, as the core writes it; empty for none. */
+  readonly conversation: string;
+  /** Stores the conversation. */
+  readonly keep: (conversation: string) => void;
+}
 
 /** The sessions of a server, which it does not know. */
 export class AgUiAgents<S> implements ManagedAgents<S> {

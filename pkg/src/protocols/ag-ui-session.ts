@@ -8,20 +8,12 @@ import type { ManagedSession } from "../client/managed-session.js";
 import type { RunSettings } from "../client/run-settings.js";
 import type { ToolSpec } from "../tools/spec.js";
 import type { TurnInputItem } from "../wire/events.js";
+import type { AgUiSetup } from "./ag-ui-agents.js";
 import { demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
 import { readConversation } from "./conversation.js";
 import { Turnstile } from "./turnstile.js";
 
 export { AgUiAgents } from "./ag-ui-agents.js";
-
-/** What a session begins with. */
-export interface AgUiSetup {
-  readonly settings: RunSettings;
-  /** The conversation so far, as the core writes it; empty for none. */
-  readonly conversation: string;
-  /** Stores the conversation. */
-  readonly keep: (conversation: string) => void;
-}
 
 /** The exports that only the core of these protocols has. */
 type ConversationExports = Exports & { conversationOf(session: number): number };
