@@ -30,7 +30,7 @@ const PARTS = {
   ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/families/${family}-core.ts`])),
 };
 // The exports that only some cores have, for the code that comes with them.
-const OWN = /^socket[A-Z]/;
+const OWN = /^(?:socket|conversation)[A-Z]/;
 // What users import. The first is for each protocol, one core each is inside the others.
 const ENTRIES = {
   index: "entries/index.ts",
@@ -116,7 +116,7 @@ const PUBLIC = [
   "conversation/conversations",
   "conversation/dehydrated",
   "conversation/files",
-  "conversation/store",
+  "common/store",
   "conversation/types",
   "snapshot/merge",
   "snapshot/snapshot",

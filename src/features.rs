@@ -74,6 +74,8 @@ markers! {
     CallUpdates if feature = "call-updates";
     /// Agents keep a state, and report what they do.
     AgentStates if feature = "agent-state";
+    /// Calls change the agent's state.
+    TrackedPatches if feature = "tracked-patches";
     /// Calls put something out while they run, and there are notices.
     ToolOutputs if feature = "tool-output";
     /// Messages have images by their address.

@@ -11,7 +11,7 @@ const gateway = useGateway();
 
 const PATHS = {
   truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", "awaken without an event store": "/awaken-plain",
-  aap: "/aap", "turn-rpc": "/turn-rpc",
+  aap: "/aap", "turn-rpc": "/turn-rpc", "ag-ui": "/ag-ui",
 };
 /** Where nobody is asked. */
 const ASKS = (name) => name !== "turn-rpc";

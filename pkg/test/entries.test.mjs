@@ -25,6 +25,7 @@ const INSIDE = {
   "agent-event": ["tirea", "awaken"],
   aap: ["aap"],
   "turn-rpc": ["turn-rpc", "codex"],
+  "ag-ui": ["ag-ui"],
 };
 /** What only a socket needs, and only sessions of `aap`. */
 const [SOCKETS, TERMS] = ["bufferedAmount", "cannot hold for call"];
@@ -141,11 +142,11 @@ test("the entry for Workers has all modules at hand", async (context) => {
   const folder = copied(context);
   // What the platform makes of an imported module.
   const source = await readFile(join(folder, "workerd.js"), "utf8");
-  for (const name of ["truefoundry", "agent-event", "aap", "turn-rpc"]) {
+  for (const name of ["truefoundry", "agent-event", "aap", "turn-rpc", "ag-ui"]) {
     const bytes = JSON.stringify((await wasm(`${name}.wasm`)).toString("base64"));
     writeFileSync(join(folder, `${name}.mjs`), `export default new WebAssembly.Module(Buffer.from(${bytes}, "base64"));\n`);
   }
-  writeFileSync(join(folder, "workerd.js"), source.replaceAll(/\.\/(truefoundry|agent-event|aap|turn-rpc)\.wasm/g, "./$1.mjs"));
+  writeFileSync(join(folder, "workerd.js"), source.replaceAll(/\.\/(truefoundry|agent-event|aap|turn-rpc|ag-ui)\.wasm/g, "./$1.mjs"));
   const { connect } = await import(pathToFileURL(join(folder, "workerd.js")));
   assert.equal((await connect(BASE)).capabilities.resume, "cursor");
   assert.equal((await connect(TIREA)).capabilities.resume, "none");
@@ -206,7 +207,7 @@ for (const splitting of [true, false]) {
   test(`a bundler ${splitting ? "that splits" : "that does not split"} keeps all cores`, async (context) => {
     const { files, connect } = await bundled(context, "index", splitting);
     const large = Object.keys(files).filter((name) => files[name].length > LEAST_CORE);
-    assert.equal(large.length, splitting ? 4 : 1);
+    assert.equal(large.length, splitting ? Object.keys(INSIDE).length : 1);
     assert.equal(large.includes("page.js"), !splitting);
     for (const protocol of Object.values(INSIDE).flat()) assert.equal((await connect({ ...BASE, protocol })).protocol, protocol);
   });

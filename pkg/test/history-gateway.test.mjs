@@ -3,19 +3,23 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebSocket } from "ws";
 import { connect, Turn } from "../dist/index.js";
+import { memoryStore } from "./conversation/support.mjs";
 import { failure, textOf } from "./support/collect.mjs";
 import { useGateway, WITH_GATEWAY } from "./support/gateway.mjs";
 
 const gateway = useGateway();
 
-const PATHS = { truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap", "turn-rpc": "/turn-rpc" };
+const PATHS = { truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap", "turn-rpc": "/turn-rpc", "ag-ui": "/ag-ui" };
+
+/** The conversations that clients keep. */
+const kept = memoryStore();
 const COUNT = 5;
 
 /** A client of the protocol. */
 async function dial(t, protocol) {
   const headers = { "x-turnwire-delay-ms": "0.2" };
   const own = protocol === "turn-rpc" ? { webSocket: (url) => new WebSocket(url, { headers }) } : { headers };
-  const client = await connect({ baseUrl: gateway.url + PATHS[protocol], protocol, ...own });
+  const client = await connect({ baseUrl: gateway.url + PATHS[protocol], protocol, store: kept, ...own });
   t.after(() => client.close());
   return client;
 }

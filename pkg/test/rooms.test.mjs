@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 /** From the ground up. */
 const ROOMS = {
-  common: "Errors, checks of options, listeners. It knows nothing else of the package.",
+  common: "Errors, checks of options, listeners, stores of texts. It knows nothing else of the package.",
   wire: "Types of what servers send and take, derived from the core's.",
   boundary: "The core: its calls, and what crosses the boundary to it.",
   transport: "Transports to servers, timeouts, retries, and lists over pages.",

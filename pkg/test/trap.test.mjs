@@ -138,7 +138,7 @@ for (const protocol of PROTOCOLS) {
 }
 
 test("what waits for an answer when another session breaks the core is answered in the next one", async () => {
-  for (const protocol of ["truefoundry", "awaken", "aap"]) {
+  for (const protocol of ["truefoundry", "awaken", "aap", "ag-ui"]) {
     started.length = 0;
     isBeyondRepair = true;
     const server = fakeServer(twice, { protocol });
@@ -190,7 +190,7 @@ for (const protocol of PROTOCOLS) {
 }
 
 /** Servers that keep nothing of a turn whose reader is gone. */
-const FORGETFUL = ["tirea", "aap"];
+const FORGETFUL = ["tirea", "aap", "ag-ui"];
 
 for (const protocol of PROTOCOLS) {
   for (const word of ["break", "break slowly"]) {

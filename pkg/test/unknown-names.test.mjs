@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, InputError } from "../dist/index.js";
 import { serveSession as serveAap } from "./support/aap.mjs";
+import { serveRuns } from "./support/ag-ui.mjs";
 import { begin, complete, finish, frames, say, serveAgent, START, step } from "./support/agent-event.mjs";
 import { collect, eventually, failure } from "./support/collect.mjs";
 import { json, LiveStream, serve, serveSession } from "./support/server.mjs";
@@ -16,6 +17,10 @@ const OPEN = {
   tirea: (t) => overHttp(serveAgent(t, "tirea")),
   awaken: (t) => overHttp(serveAgent(t, "awaken")),
   aap: (t) => overHttp(serveAap(t)),
+  "ag-ui": async () => {
+    const { client, sent } = await serveRuns([]);
+    return { client, session: await client.agents.createSession("any"), sent: () => sent };
+  },
   "turn-rpc": (t) => overSocket(serveRpc(t), "Chat"),
   codex: (t) => overSocket(serveRpc(t, { initialize: () => ({}), "thread/start": () => ({ thread: { id: "t1" } }) }, { protocol: "codex" }), "codex"),
 };
@@ -165,7 +170,7 @@ for (const protocol of ["tirea", "awaken"]) {
   });
 }
 
-for (const protocol of ["trueforge", "tirea", "awaken", "aap"]) {
+for (const protocol of ["trueforge", "tirea", "awaken", "aap", "ag-ui"]) {
   test(`${protocol}: a title of a new session is refused by its name`, async (t) => {
     const { client: { agents }, sent } = await OPEN[protocol](t);
     const error = await failure(agents.createSession("bot", { title: "Plans" }));

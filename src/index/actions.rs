@@ -1,6 +1,6 @@
 //! Required actions: the calls and servers that wait for the client.
 
-use crate::features::CallUpdates;
+use crate::features::{CallUpdates, ClientConversations};
 use crate::json::{Object, Value};
 
 use crate::message::{Json, Message};
@@ -160,8 +160,11 @@ impl EventIndex {
     /// be incomplete; only a call that the server sends with the action is not.
     pub(super) fn is_shown(&self, action: &PendingAction) -> bool {
         let has_own_call = !action.name.is_empty();
+        // A question of the agent's need be about no call.
+        let is_about_none = action.source_event_id.is_empty() && !action.suspension.is_empty();
         match action.kind {
             PendingKind::Auth => true,
+            _ if ClientConversations::EXISTS && is_about_none => true,
             _ if self.has_missing_events => has_own_call && !action.arguments.is_empty(),
             _ => has_own_call || action.slot.is_some(),
         }

@@ -1,6 +1,6 @@
 //! The state of an agent, and the reports of its activities.
 //!
-//! Only the `AgentEvent` protocols have these.
+//! Only the `AgentEvent` protocols and AG-UI have these.
 
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, patch, write_str};

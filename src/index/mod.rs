@@ -22,7 +22,7 @@ pub use thread::{Thread, ThreadStatus};
 pub use crate::message::{Message, MessageCall};
 
 use crate::event::{EventKind, EventRef, MAIN_THREAD, TextDelta, TextField};
-use crate::features::{AgentStates, JsonNumbers, Part, ToolOutputs};
+use crate::features::{AgentStates, JsonNumbers, Part, ToolOutputs, TrackedPatches};
 use crate::json::{Object, Value};
 use crate::message::{Json, NamedJson};
 use crate::names::Names;
@@ -277,7 +277,7 @@ impl EventIndex {
     fn tool_response(&mut self, response: &Object<'_>) {
         let (thread_id, call_id) = (response.text("thread_id"), response.text("tool_call_id"));
         self.remove_actions(&|action| action.is_call(thread_id, call_id));
-        if AgentStates::EXISTS
+        if TrackedPatches::EXISTS
             && let Some(patch) = response.object("patch")
         {
             self.apply_tracked_patch(patch);

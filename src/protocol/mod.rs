@@ -178,7 +178,8 @@ pub trait EventDecoder {
     }
 
     /// The session's conversation (JSON) after the frames so far, if the client keeps it. Its `required_actions` are the
-    /// events that ask for something. The next start has it as `conversation` among its terms.
+    /// events that ask for something. The next start has it as `conversation`, a text, among its
+    /// terms.
     fn conversation(&self) -> Option<String> {
         None
     }

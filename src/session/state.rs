@@ -125,20 +125,24 @@ impl Session {
         self.conversation.get().filter(|_| is_ours()).map(|kept| &**kept)
     }
 
-    /// Goes on with a conversation that was stored (JSON).
+    /// Goes on with a conversation that was stored (JSON). What it leaves out stays as it is: an object with nothing but
+    /// `state` replaces the agent's state.
     pub fn set_conversation(&mut self, conversation: &str) -> Result<()> {
-        if self.kept().is_none() {
+        let Some(kept) = self.kept() else {
             return Err(Error::new(ErrorCode::Unsupported, "the server keeps this session's conversation"));
-        }
+        };
         let stored = Value::parse(conversation).unwrap_or_default();
         let Some(stored) = stored.as_object() else {
             return Err(Error::new(ErrorCode::InvalidOption, "`conversation` must be an object"));
         };
-        let actions = pending(&stored.json("required_actions"));
+        let is_whole = stored.contains("messages");
+        let merged = if is_whole { conversation.to_owned() } else { merged(kept, stored) };
         if let Some(kept) = self.conversation.get_mut() {
-            conversation.clone_into(kept);
+            *kept = merged;
         }
-        self.set_newest_pending(actions);
+        if is_whole {
+            self.set_newest_pending(pending(&stored.json("required_actions")));
+        }
         Ok(())
     }
 
@@ -162,7 +166,8 @@ impl Session {
             terms.value(name, value);
         }
         if !kept.is_empty() {
-            terms.raw("conversation", kept);
+            // As a text: JavaScript, which passes it on, would change its large numbers.
+            terms.str("conversation", kept);
         }
         terms.u64("now", now).end();
         json.into()
@@ -323,6 +328,19 @@ impl Session {
     fn position(&self, key: u32) -> Option<usize> {
         self.newest.iter().position(|turn| turn.key == key)
     }
+}
+
+/// An object (JSON) with members of another one in place of its own.
+fn merged(kept: &str, members: &Object<'_>) -> String {
+    let known = Value::parse(kept).unwrap_or_default();
+    let mut json = String::new();
+    let mut merged = ObjectWriter::new(&mut json);
+    let known = known.as_object().into_iter().flat_map(Object::iter);
+    for (name, value) in known.filter(|(name, _)| !members.contains(name)).chain(members.iter()) {
+        merged.value(name, value);
+    }
+    merged.end();
+    json
 }
 
 /// The waiting calls, from a JSON array of the events that asked for answers to them.

@@ -235,11 +235,15 @@ impl SessionTurn {
 
     fn stepped(&mut self, session: &mut Session) {
         self.note(session);
-        if ClientConversations::EXISTS {
-            session.keep_conversation(self.key, self.driver.reader().conversation());
-        }
+        self.keep_conversation(session);
         if self.machine().status() == TurnStatus::Unstarted {
             session.start_refused(self.key);
+        }
+    }
+
+    fn keep_conversation(&self, session: &mut Session) {
+        if ClientConversations::EXISTS {
+            session.keep_conversation(self.key, self.driver.reader().conversation());
         }
     }
 
@@ -297,6 +301,8 @@ impl SessionTurn {
             let count = self.driver.input().message_count();
             session.user_message_count = session.user_message_count.map(|before| before + count);
             self.is_named = true;
+            // What the user said outlives a reload while the answer streams.
+            self.keep_conversation(session);
         }
         if machine.status().is_terminal() {
             let index = self.driver.reader().index();

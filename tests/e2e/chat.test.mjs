@@ -82,7 +82,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge"])) {
 }
 
 test("where a protocol cannot branch, nothing offers it", async () => {
-  for (const protocol of ["tirea", "aap"]) {
+  for (const protocol of ["tirea", "aap", "ag-ui"]) {
     const page = await openDemo(world, { protocol, headers: FAST });
     await say(page, "plain words");
     await ended(page);
@@ -90,7 +90,7 @@ test("where a protocol cannot branch, nothing offers it", async () => {
   }
 });
 
-for (const protocol of protocolsToPlay(["truefoundry", "tirea", "awaken", "aap", "turn-rpc"])) {
+for (const protocol of protocolsToPlay(["truefoundry", "tirea", "awaken", "aap", "turn-rpc", "ag-ui"])) {
   test(`${protocol}: messages wait while the agent answers, can be changed, and survive a reload`, async () => {
     const agentName = protocol === "turn-rpc" ? "Chat" : undefined;
     const page = await openDemo(world, { protocol, agentName, headers: PACE });

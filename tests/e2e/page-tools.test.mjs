@@ -38,7 +38,7 @@ async function holdResults(page) {
   return { held, release: () => (isOver = true), drop: () => Promise.all(routes.map((route) => route.abort())) };
 }
 
-for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "awaken", "aap"])) {
+for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "awaken", "aap", "ag-ui"])) {
   describe(protocol, () => {
     const open = (prepare) => openDemo(world, { protocol, headers: FAST, prepare });
     // It gives each result in a request of its own.

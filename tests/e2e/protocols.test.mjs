@@ -43,7 +43,7 @@ test("a click on the empty page speaks another protocol, and the settings know i
   await page.getByRole("group", { name: "Protocol" }).waitFor();
   const chosen = () => page.evaluate(() => document.querySelector(".protocol-switch [aria-pressed=true]").innerText);
   assert.equal(await chosen(), "TrueFoundry");
-  for (const [name, path] of [["tirea", "/tirea"], ["awaken", "/awaken"], ["AAP", "/aap"], ["turn-rpc", "/turn-rpc"], ["TrueForge", ""], ["TrueFoundry", "/demo"]]) {
+  for (const [name, path] of [["tirea", "/tirea"], ["awaken", "/awaken"], ["AAP", "/aap"], ["turn-rpc", "/turn-rpc"], ["AG-UI", "/ag-ui"], ["TrueForge", ""], ["TrueFoundry", "/demo"]]) {
     await page.getByRole("group", { name: "Protocol" }).getByRole("button", { name, exact: true }).click();
     await page.waitForFunction((name) => document.querySelector(".top-agent")?.innerText.endsWith(name), name);
     assert.equal(await chosen(), name);

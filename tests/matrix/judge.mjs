@@ -11,7 +11,7 @@ export function judge({ results, failures = [] }, protocols, expected) {
       ...(status === "done" ? [] : [`${protocol}: the turn is ${status}`]),
       ...(text === expected ? [] : [`${protocol}: the events' text is ${text.length} characters long, not ${expected.length}, or another`]),
       ...(shown === expected ? [] : [`${protocol}: the snapshot has another text`]),
-      ...(cuts > 0 ? [] : [`${protocol}: nothing was cut`]),
+      ...(cuts === null || cuts > 0 ? [] : [`${protocol}: nothing was cut`]),
     ];
   });
   return [...wrong, ...failures];

@@ -11,7 +11,7 @@ import { visitChat } from "./hydrate.mjs";
 import { run, serve, start } from "./world.mjs";
 
 const FIRST = ["truefoundry"];
-const ALL = ["truefoundry", "awaken", "aap", "turn-rpc"];
+const ALL = ["truefoundry", "awaken", "aap", "turn-rpc", ...(process.argv.includes("--quick") ? [] : ["ag-ui"])];
 
 /** What a fake server speaks: all but tirea, whose turns are lost when they are cut. */
 const FAKED = ["truefoundry", "trueforge", "awaken", "aap", "turn-rpc", "codex"];

@@ -13,6 +13,7 @@ const FAMILIES = {
   "agent-event": { protocol: "tirea", path: "tirea", agent: "support-bot" },
   aap: { protocol: "aap", path: "aap", agent: "support-bot" },
   "turn-rpc": { protocol: "turn-rpc", path: "turn-rpc", agent: "Chat" },
+  "ag-ui": { protocol: "ag-ui", path: "ag-ui", agent: "support-bot" },
 };
 
 /** How a page can get its core, and what it imports for that. */

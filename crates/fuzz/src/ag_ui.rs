@@ -61,7 +61,8 @@ fn events(params: &Object<'_>, chunks: &[&[u8]]) -> (Vec<Json>, Option<String>) 
 /// The next request has the conversation: no activity, nothing absent as `null`, and no call without a result.
 fn check_next(kept: &str) {
     let call = format!(
-        r#"{{"sessionId":"s","turnId":"n","input":[{{"type":"user.message","content":"Next"}}],"terms":{{"conversation":{kept}}}}}"#
+        r#"{{"sessionId":"s","turnId":"n","input":[{{"type":"user.message","content":"Next"}}],"terms":{{"conversation":{}}}}}"#,
+        Json::from(kept)
     );
     let Ok(Value::Object(call)) = Value::parse(&call) else { panic!("{call}") };
     let body = AgUi::new().request(Call::CreateTurnStream, call).expect("a request").body.expect("a body");

@@ -7,7 +7,7 @@
 import { type ChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import type { Conversation } from "../conversation/conversation.js";
 import type { Conversations } from "../conversation/conversations.js";
-import type { TextStore } from "../conversation/store.js";
+import type { TextStore } from "../common/store.js";
 import type { Answer, Row, UserMessage } from "../conversation/types.js";
 import type { ContentPart } from "../wire/events.js";
 import { AnswerWriter, uiParts } from "./ai-chunks.js";

@@ -242,7 +242,14 @@ export class CoreSession {
   }
 
   capabilities(): string {
-    return textAt(this.#exports, this.#exports.capabilitiesOf(0, this.#session));
+    return this.ask((exports, session) => exports.capabilitiesOf(0, session));
+  }
+
+  /** Makes a call of the session that takes and returns a text. */
+  ask(call: (exports: Exports, session: number) => number, text = ""): string {
+    const exports = this.#exports;
+    passText(exports, text);
+    return textAt(exports, call(exports, this.#session));
   }
 
   /** `text` is the terms, a NUL character, and what the last turn waits for. */

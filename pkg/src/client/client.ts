@@ -11,10 +11,11 @@ import { FetchTransport } from "../transport/fetch.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import type { SessionRecord, TurnRecord } from "../wire/events.js";
 import type { TurnRpcSessionOptions } from "../wire/native-turn-rpc.js";
-import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
+import type { Agent, AgentSettings, StreamMode } from "./agent.js";
 import { type ClientConnection, load, type Sources } from "./load.js";
 import { checked, type ConnectOptions } from "./options.js";
 import type { ManagedAgents, SetUpRecord } from "./managed-session.js";
+import type { KeptMessages, RunSettings } from "./run-settings.js";
 import { Session } from "./session.js";
 
 /** The `connect` of an entry that has these cores. */
@@ -26,7 +27,7 @@ export async function connectWith(sources: Sources, options: ConnectOptions): Pr
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
   const Way = extras.Way ?? FetchTransport;
   const transport = new Way(core, baseUrl, options, settings);
-  const connection = { core, transport, settings, capabilities, conventions, extras };
+  const connection = { core, transport, settings, capabilities, conventions, extras, store: options.store };
   return new Client(connection, protocol, baseUrl);
 }
 
@@ -95,7 +96,7 @@ export interface SearchSessionsOptions extends ListSessionsOptions {
 }
 
 /** The options of `createSession`. Options that the protocol does not support are refused. */
-export interface CreateSessionOptions extends RequestOptions, AgentSettings, StreamOptions {
+export interface CreateSessionOptions extends RequestOptions, AgentSettings, RunSettings, StreamOptions {
   /**
    * A label for people; none by default. Only if `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`).
    * Other servers take no title with a new session: they derive it from the first message, or have `session.rename()`.
@@ -103,8 +104,11 @@ export interface CreateSessionOptions extends RequestOptions, AgentSettings, Str
   title?: string | undefined;
   /** Metadata for the gateway's own records of the request (`"truefoundry"`); none by default. */
   metadata?: Record<string, unknown> | undefined;
-  /** The messages before the session (`"aap"`); none by default. */
-  messages?: readonly HistoryMessage[] | undefined;
+  /**
+   * The messages before the session (`"aap"`, `"ag-ui"`); none by default. With `"ag-ui"` they have its own form, or are
+   * what `session.messages()` returned.
+   */
+  messages?: readonly HistoryMessage[] | KeptMessages | undefined;
   /**
    * More options of a new session (`"turn-rpc"`, `"codex"`); none by default. The gateway takes `workspaceId`, `model`, `modelProvider`,
    * `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex takes those of its
@@ -114,9 +118,11 @@ export interface CreateSessionOptions extends RequestOptions, AgentSettings, Str
 }
 
 /** The options of `getSession`. */
-export interface GetSessionOptions extends RequestOptions, StreamOptions {
+export interface GetSessionOptions extends RequestOptions, RunSettings, StreamOptions {
   /** The session's agent, for servers that do not record it (`AgentEvent`); none by default. */
   agentName?: string | undefined;
+  /** The conversation so far (`"ag-ui"`); by default the one in `store` of `connect`. */
+  messages?: KeptMessages | undefined;
 }
 
 interface StreamOptions {
@@ -194,7 +200,7 @@ export class Agents {
    * (`AgentEvent`): without it, the agent of the last turn continues.
    */
   async getSession(id: string, options: GetSessionOptions = {}): Promise<Session> {
-    demandOptions("getSession", options, "agentName", ...(this.#managed ? ["stream"] : []));
+    demandOptions("getSession", options, "agentName", ...(this.#managed?.readOptions ?? []));
     const [limits, { agentName }] = split(options);
     demand(agentName == null || typeof agentName === "string", "`agentName` must be a string");
     if (this.#managed) return this.#managed.read(id, options);
@@ -283,11 +289,11 @@ export class Agents {
     });
   }
 
-  #session(record: SetUpRecord, isNew = false, agent?: KnownAgent, stream?: StreamMode): Session {
+  #session(record: SetUpRecord, isNew = false, setup?: object): Session {
     if (typeof record.id !== "string") {
       throw new ProtocolError("unexpected_response", "the server gave a session without an `id`");
     }
-    return new Session(this.#connection, record, isNew, agent, stream);
+    return new Session(this.#connection, record, isNew, setup);
   }
 }
 

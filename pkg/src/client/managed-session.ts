@@ -6,14 +6,15 @@ import type { ToolSpec } from "../tools/spec.js";
 import type { Limits } from "../transport/clocks.js";
 import type { ListOptions, RequestOptions } from "../transport/lists.js";
 import type { SessionRecord, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import type { Agent, AgentSettings, KnownAgent, ServerTool, StreamMode } from "./agent.js";
+import type { Agent, AgentSettings, ServerTool, StreamMode } from "./agent.js";
+import type { KeptMessages, RunSettings } from "./run-settings.js";
 
 /** Admits turns one after the other, and keeps the settings that each of them sends to the server. */
 export interface ManagedSession {
-  /** The session's agent, as the server lists it. */
-  readonly agent: Agent;
-  /** What the session supports, as its agent declares. */
-  readonly capabilities: Capabilities;
+  /** The session's agent, as the server lists it, if it does. */
+  readonly agent: Agent | null;
+  /** What the session supports, if its agent declares that. */
+  readonly capabilities: Capabilities | undefined;
   /** The parameters of every call. */
   toJSON(): object;
   /** Throws an `InputError` unless the agent takes tools of the page with these names. */
@@ -21,7 +22,9 @@ export interface ManagedSession {
   /** Sets the page's tools; the next turn declares them. */
   declare(tools: readonly ToolSpec[]): void;
   /** Sets the agent's settings for the next turn. Throws an `InputError` if they are wrong. */
-  configure(settings: AgentSettings): void;
+  configure(settings: AgentSettings & RunSettings): void;
+  /** The conversation, if the client keeps it. */
+  messages?(): string;
   /**
    * Admits a turn that is about to start: no other one runs, and the waiting calls are known. Returns what to wait for;
    * `undefined` if it may start at once. Throws if the turn is not allowed. `reread` reads the history, and calls
@@ -44,21 +47,24 @@ export interface ManagedSession {
 }
 
 /** The options of a new session. */
-export interface ManagedOptions extends RequestOptions, AgentSettings {
-  stream?: StreamMode;
-  messages?: readonly object[];
+export interface ManagedOptions extends RequestOptions, AgentSettings, RunSettings {
+  agentName?: string | undefined;
+  stream?: StreamMode | undefined;
+  messages?: KeptMessages | readonly object[] | undefined;
 }
 
 /** A session's record with its settings, if the server keeps them. */
 export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
 
-/** Makes a session of its record. */
-export type MakeSession<S> = (record: SetUpRecord, isNew: boolean, agent: KnownAgent, stream?: StreamMode) => S;
+/** Makes a session of its record, and of what its `ManagedSession` needs besides. */
+export type MakeSession<S> = (record: SetUpRecord, isNew: boolean, setup: object) => S;
 
 /** The agents of a server whose sessions need to know theirs. */
 export interface ManagedAgents<S> {
   /** The names of options of a new session. */
   readonly sessionOptions: readonly string[];
+  /** The names of options to read a session with. */
+  readonly readOptions: readonly string[];
   /** Lists the agents. */
   agents(limits: Limits): Promise<Agent[]>;
   /** Creates a session. */
@@ -70,11 +76,4 @@ export interface ManagedAgents<S> {
 }
 
 /** Creates a managed session. */
-export type MakeManagedSession = new (
-  core: CoreSession,
-  agent: KnownAgent,
-  stream: StreamMode | undefined,
-  serverTools: readonly ServerTool[],
-  tools: readonly ToolSpec[],
-  isNew: boolean,
-) => ManagedSession;
+export type MakeManagedSession = new (core: CoreSession, setup: never, record: SetUpRecord, isNew: boolean) => ManagedSession;

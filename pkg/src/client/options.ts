@@ -3,6 +3,7 @@ import { CORES, OVER_SOCKETS, type Protocol, PROTOCOLS } from "../boundary/proto
 import { demand, demandNames, isObject } from "../common/check.js";
 import { InputError } from "../common/errors.js";
 import { checkedReconnect, RECONNECT, type Reconnect, type ReconnectOptions } from "../common/reconnect.js";
+import type { TextStore } from "../common/store.js";
 import { type Clocks, demandClocks } from "../transport/clocks.js";
 import type { Fetch, OpenSocket, Token } from "../transport/platform.js";
 
@@ -51,9 +52,14 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    * option of a call overrides it.
    */
   reconnect?: ReconnectOptions | false | undefined;
+  /**
+   * Where the client stores the conversations that it keeps (`"ag-ui"`), by the ids of their sessions, so that a page that
+   * reloads goes on; the tab's `sessionStorage` by default, `null` for nowhere.
+   */
+  store?: TextStore | null | undefined;
 }
 
-const NAMES = ["baseUrl", "protocol", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout"];
+const NAMES = ["baseUrl", "protocol", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout", "store"];
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Lengths in the core have 32 bits. */

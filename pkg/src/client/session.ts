@@ -8,7 +8,7 @@ import { type Limits, within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import { checkedTurn, type CreateTurnOptions, inputOrOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import type { Agent, AgentSettings, KnownAgent, StreamMode } from "./agent.js";
+import type { Agent, AgentSettings } from "./agent.js";
 import { follows, type History, type HistoryOptions, pageOf, type HistoryPage } from "./history.js";
 import type { ClientConnection, ConversationHost } from "./load.js";
 
@@ -17,6 +17,7 @@ import { Run, type RunOptions } from "../tools/run.js";
 import { type ToolAnswer, ToolRegistry, type Tools, type ToolsOptions, type WaitingCall } from "../tools/tools.js";
 import { Turn } from "../turn/turn.js";
 import type { ManagedSession, SetUpRecord } from "./managed-session.js";
+import type { RunSettings } from "./run-settings.js";
 
 /** An item of a session's list of events. */
 export interface ListedSessionEvent extends SessionEvent {
@@ -60,7 +61,7 @@ export class Session {
   unsent: Promise<void> | undefined;
 
   /** @internal */
-  constructor(connection: ClientConnection, record: SetUpRecord, isNew: boolean, agent?: KnownAgent, stream?: StreamMode) {
+  constructor(connection: ClientConnection, record: SetUpRecord, isNew: boolean, setup?: object) {
     this.#connection = connection;
     const actions = JSON.stringify(record.required_actions ?? []);
     this.#core = connection.core.session(record.id, record.agent_name ?? "", actions, isNew || record.is_new === true, () => this.#recall());
@@ -68,7 +69,7 @@ export class Session {
     const { workspace_id, creation } = record;
     // Every connection that reads this session needs its location.
     if (workspace_id) this.#place({ workspace_id, creation });
-    if (agent) this.#managed = new connection.extras.Managed!(this.#core, agent, stream, record.agent?.tools ?? [], record.tools ?? [], isNew);
+    if (setup) this.#managed = new connection.extras.Managed!(this.#core, setup as never, record, isNew);
   }
 
   #place(where: SessionPlace): void {
@@ -350,11 +351,20 @@ export class Session {
   }
 
   /**
-   * Changes a draft's agent; with `"aap"` the agent's settings, which the next turn sends to the server.
+   * The conversation so far, as JSON, if the client keeps it (`"ag-ui"`); otherwise empty. Pass it as `messages` to
+   * `getSession`, to go on with it in another page. By itself, the client stores it in `store` of `connect`.
+   */
+  messages(): string {
+    return this.#managed?.messages?.() ?? "";
+  }
+
+  /**
+   * Changes a draft's agent; with `"aap"` the agent's settings, and with `"ag-ui"` those of the runs, which the next turn
+   * sends to the server.
    *
    * Throws a `StateError` (`unsupported`) for a session of a saved agent, which servers do not change.
    */
-  async update(options: RequestOptions & AgentSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
+  async update(options: RequestOptions & AgentSettings & RunSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     if (this.#managed) {
       this.#managed.configure(options);
       return this;

@@ -9,7 +9,7 @@ import type { Dehydrated } from "./dehydrated.js";
 import type { EngineOptions } from "./engine.js";
 import { demandBusy } from "./refusals.js";
 import { keptList } from "./shown.js";
-import { sessionStore, type TextStore } from "./store.js";
+import { sessionStore, type TextStore } from "../common/store.js";
 import type { WhenBusy } from "./types.js";
 
 /** The options of `Conversations`. */

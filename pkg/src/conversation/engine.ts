@@ -14,7 +14,7 @@ import type { PlannedTurn, PlanView } from "./plan/effects.js";
 import type { Fact, PlanOptions, WhenBusy } from "./plan/facts.js";
 import { createPlan } from "./plan/plan.js";
 import { refusalError } from "./refusals.js";
-import type { TextStore } from "./store.js";
+import type { TextStore } from "../common/store.js";
 import { lead, type News, news } from "./tabs.js";
 import type { TrackedTurn } from "./tracked.js";
 import type { ConversationTopics, UserMessage } from "./types.js";

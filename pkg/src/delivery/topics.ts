@@ -4,6 +4,7 @@ import type { TurnwireError } from "../common/errors.js";
 import { type Event, EVENT_TYPES } from "../wire/events.js";
 import type { TurnRpcNotification } from "../wire/native-turn-rpc.js";
 import type { AgentEvent, AwakenEvent, RelayError } from "../wire/native.js";
+import type { AgUiEvent } from "./ag-ui-events.js";
 import type { ConnectionTopics } from "./connection-topics.js";
 import type { StreamEvent } from "./delivery.js";
 
@@ -11,7 +12,7 @@ import type { StreamEvent } from "./delivery.js";
  * A frame in the server's own form; the fields of a TrueFoundry event may have another spelling. Run `codex app-server
  * generate-ts` for the types of Codex app-server.
  */
-export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | AapAnswer | TurnRpcNotification | RpcResponse | Event;
+export type NativeEvent = AgentEvent | AwakenEvent | RelayError | AapEvent | AapAnswer | AgUiEvent | TurnRpcNotification | RpcResponse | Event;
 
 /** A response of the server, with the method of its request. */
 export interface RpcResponse {

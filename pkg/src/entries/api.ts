@@ -83,9 +83,12 @@ export type { ToolContext, ToolDefinition, Tools, ToolsOptions } from "../tools/
 export type { TurnStream } from "../delivery/stream.js";
 export type { ConnectOptions } from "../client/options.js";
 export type { ReconnectOptions } from "../common/reconnect.js";
+export type { KeptMessages, RunContext, RunMessage, RunSettings } from "../client/run-settings.js";
+export type { TextStore } from "../common/store.js";
 export type { Protocol } from "../boundary/protocols.js";
 export type { Fetch } from "../transport/platform.js";
 export type { OpenSocket, Socket } from "../transport/platform.js";
 export type { Token } from "../transport/platform.js";
+export type { AgUiEvent, AgUiInterrupt, AgUiOutcome, AgUiUsage } from "../delivery/ag-ui-events.js";
 export type { AapAnswer, AapBlock, AapEvent, NativeEvent, RpcResponse, TurnTopics } from "../delivery/topics.js";
 export type { ResumeOptions, StreamOptions } from "../turn/options.js";

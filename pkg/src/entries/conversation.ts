@@ -7,7 +7,7 @@ export { Conversation, type QueueActions } from "../conversation/conversation.js
 export { Conversations, type ConversationsOptions } from "../conversation/conversations.js";
 export { type Dehydrated, type DehydratedTurn, load, type LoadOptions } from "../conversation/dehydrated.js";
 export { type FileLimits, fileParts } from "../conversation/files.js";
-export type { TextStore } from "../conversation/store.js";
+export type { TextStore } from "../common/store.js";
 export type {
   Action,
   Answer,

@@ -2,16 +2,23 @@
 import { Call } from "../boundary/calls.js";
 import type { Agent, KnownAgent, StreamMode } from "../client/agent.js";
 import { demand, demandOptions, list, split, within } from "../client/face.js";
-import type { ManagedAgents, ManagedOptions, MakeSession } from "../client/managed-session.js";
+import type { ManagedAgents, ManagedOptions, MakeSession, SetUpRecord } from "../client/managed-session.js";
 import type { Limits } from "../transport/clocks.js";
 import type { ListOptions } from "../transport/lists.js";
 import type { Server } from "../transport/retry.js";
 import type { SessionRecord } from "../wire/events.js";
 import { demandSettings } from "./aap-settings.js";
 
+/** What a session needs besides its record. */
+export interface AapSetup {
+  readonly agent: KnownAgent;
+  readonly stream: StreamMode | undefined;
+}
+
 /** The agents of a server, and their sessions. */
 export class AapAgents<S> implements ManagedAgents<S> {
   readonly sessionOptions = ["agentTools", "agentOptions", "messages", "stream"];
+  readonly readOptions = ["stream"];
   readonly #server: Server;
   readonly #make: MakeSession<S>;
   /** The agents as last listed. */
@@ -35,7 +42,7 @@ export class AapAgents<S> implements ManagedAgents<S> {
       const params = { agentName, agentTools: tools, agentOptions, messages };
       const record = await this.#server.transport.ask<SessionRecord>(Call.CreateSession, params, limits);
       // What a history contains of the messages differs between servers.
-      return this.#make({ ...record, agent: { tools: tools! } }, !messages?.length, agent, stream);
+      return this.#made({ ...record, agent: { tools: tools! } }, !messages?.length, agent, stream);
     });
   }
 
@@ -43,7 +50,7 @@ export class AapAgents<S> implements ManagedAgents<S> {
     const { stream } = options;
     return within(split(options)[0], async (limits) => {
       const record = await this.#server.transport.ask<SessionRecord>(Call.GetSession, { sessionId }, limits);
-      return this.#make(record, false, await this.#agent(record.agent_name ?? "", limits, stream), stream);
+      return this.#made(record, false, await this.#agent(record.agent_name ?? "", limits, stream), stream);
     });
   }
 
@@ -51,7 +58,12 @@ export class AapAgents<S> implements ManagedAgents<S> {
     demandOptions("listSessions", options, "limit", "pageToken");
     const agent = await this.#agent(agentName, split(options)[0]);
     const records = list(this.#server, Call.ListSessions, { agentName }, options, (record: SessionRecord) => record);
-    for await (const record of records) if (record.agent_name === agentName) yield this.#make(record, false, agent);
+    for await (const record of records) if (record.agent_name === agentName) yield this.#made(record, false, agent);
+  }
+
+  #made(record: SetUpRecord, isNew: boolean, agent: KnownAgent, stream?: StreamMode): S {
+    const setup: AapSetup = { agent, stream };
+    return this.#make(record, isNew, setup);
   }
 
   #listed(limits: Limits): Promise<KnownAgent[]> {

@@ -2,15 +2,16 @@
 // what waits known before it, and the session's settings sent along (the Agent Application Protocol).
 import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
-import type { AgentSettings, AgentTerms, KnownAgent, ServerTool, StreamMode } from "../client/agent.js";
+import type { AgentSettings, AgentTerms, KnownAgent, ServerTool } from "../client/agent.js";
 import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
 import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
-import type { ManagedSession } from "../client/managed-session.js";
+import type { ManagedSession, SetUpRecord } from "../client/managed-session.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
 import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import { readConversation as conversation } from "./conversation.js";
+import type { AapSetup } from "./aap-agents.js";
 import { demandSettings } from "./aap-settings.js";
 import { Turnstile } from "./turnstile.js";
 
@@ -49,19 +50,12 @@ export class AapSession implements ManagedSession {
   #said: { readonly before: Settings; readonly after: Settings } | undefined;
   #capabilities: Capabilities | undefined;
 
-  constructor(
-    core: CoreSession,
-    agent: KnownAgent,
-    stream: StreamMode | undefined,
-    serverTools: readonly ServerTool[],
-    tools: readonly ToolSpec[],
-    isNew: boolean,
-  ) {
+  constructor(core: CoreSession, { agent, stream }: AapSetup, record: SetUpRecord, isNew: boolean) {
     this.agent = agent;
     this.#core = core;
     this.#own = { ...agent.terms, stream: stream ?? agent.terms.stream };
-    this.#settings = { serverTools: copied(serverTools) };
-    this.#tools = tools.map(({ name }) => name);
+    this.#settings = { serverTools: copied(record.agent?.tools ?? []) };
+    this.#tools = (record.tools ?? []).map(({ name }) => name);
     this.#isStale = !isNew;
     this.#tell(isNew ? 0 : -1);
   }

@@ -1,8 +1,10 @@
 // A fake agent server for tests: no network, scripted agents, each protocol, and the faults of bad connections.
 import type { Protocol } from "../boundary/protocols.js";
+import type { TextStore } from "../common/store.js";
 import { type Faults, parseFaults } from "./faults.js";
 import { FakeHttp, type FakeRequest, type Routes } from "./http.js";
 import { aap } from "./protocols/aap.js";
+import { agUi } from "./protocols/ag-ui.js";
 import { agentEvent } from "./protocols/agent-event.js";
 import { codex } from "./protocols/codex.js";
 import { truefoundry } from "./protocols/truefoundry.js";
@@ -38,6 +40,8 @@ export interface FakeConnection {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Opens a connection in place of the platform's `WebSocket`. */
   webSocket(url: string): WebSocket;
+  /** Where clients keep the conversations of sessions that the server does not keep (`"ag-ui"`), for pages after a reload. */
+  store: TextStore;
 }
 
 const HTTP: Partial<Record<Protocol, (world: World) => Routes>> = {
@@ -46,6 +50,7 @@ const HTTP: Partial<Record<Protocol, (world: World) => Routes>> = {
   tirea: (world) => agentEvent(world, "tirea"),
   awaken: (world) => agentEvent(world, "awaken"),
   aap,
+  "ag-ui": agUi,
 };
 const SOCKETS: Partial<Record<Protocol, (world: World) => Speak>> = { "turn-rpc": turnRpc, codex };
 
@@ -78,11 +83,11 @@ export class FakeServer {
       const baseUrl = "https://agents.test/fake";
       const http = new FakeHttp(baseUrl, routes(this.#world), this.requests, next);
       this.#way = http;
-      this.connection = { baseUrl, protocol, fetch: http.fetch, webSocket: unused("webSocket") };
+      this.connection = { baseUrl, protocol, fetch: http.fetch, webSocket: unused("webSocket"), store: memoryStore() };
     } else if (speak) {
       const sockets = new FakeSockets(speak(this.#world), this.requests, next);
       this.#way = sockets;
-      this.connection = { baseUrl: "wss://agents.test/fake", protocol, fetch: unused("fetch"), webSocket: sockets.open };
+      this.connection = { baseUrl: "wss://agents.test/fake", protocol, fetch: unused("fetch"), webSocket: sockets.open, store: memoryStore() };
     } else {
       throw new TypeError(`there is no protocol \`${protocol}\``);
     }
@@ -111,6 +116,11 @@ export class FakeServer {
   disconnect(): void {
     this.#way.disconnect();
   }
+}
+
+function memoryStore(): TextStore {
+  const texts = new Map<string, string>();
+  return { get: (key) => texts.get(key) ?? null, set: (key, text) => void texts.set(key, text), remove: (key) => void texts.delete(key) };
 }
 
 /** Makes a server that answers with a script: a text, steps, or a function of the turn that yields steps. */

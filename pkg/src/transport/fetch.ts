@@ -110,7 +110,7 @@ export class FetchTransport implements Transport {
     const token = await askToken(this.#token, signal);
     const { path, method, body = null } = request;
     const base = this.#isOwnFetch ? this.#baseUrl : absolute(this.#baseUrl);
-    const url = `${base}/${path}`;
+    const url = at(base, path);
     const headers = this.#merged(request.headers, token);
     try {
       const sent = Promise.resolve(this.#fetch.call(undefined, url, { method, headers, body, signal }));
@@ -167,7 +167,7 @@ export class FetchTransport implements Transport {
 
   /** The request in words, without its query. */
   #named({ method, path }: CoreRequest): string {
-    return `${method} ${this.#baseUrl}/${path.split("?")[0]}`;
+    return `${method} ${at(this.#baseUrl, path.split("?")[0]!)}`;
   }
 
   #failed(request: CoreRequest, what: string, cause: unknown, signal: AbortSignal): never {
@@ -183,6 +183,11 @@ const LIKELY_CAUSES = "The server may be down, `baseUrl` wrong, or CORS headers 
 const LARGEST_REFUSAL = 64 * 1024;
 /** The most bytes read of any other response. */
 const LARGEST_DOCUMENT = 64 * 1024 * 1024;
+
+/** A path below the base URL, which can be the whole address. */
+function at(baseUrl: string, path: string): string {
+  return path ? `${baseUrl}/${path}` : baseUrl;
+}
 
 /** Releases a response that is not read. */
 function release(response: Response): void {

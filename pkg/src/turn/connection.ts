@@ -1,6 +1,7 @@
 // What all turns on one server share.
 import type { CoreClient } from "../boundary/boundary.js";
 import type { Capabilities, Conventions } from "../boundary/capabilities.js";
+import type { TextStore } from "../common/store.js";
 import type { JsonParser } from "../delivery/delivery.js";
 import type { MessageSnapshot } from "../snapshot/snapshot.js";
 import type { Settings, Transport } from "../transport/transport.js";
@@ -30,6 +31,8 @@ export interface Connection {
   readonly capabilities: Capabilities;
   readonly settings: Settings & { readonly maxFrameBytes: number };
   readonly conventions: Conventions;
+  /** Where conversations are stored that the client keeps; \`undefined\` for the default. */
+  readonly store?: TextStore | null | undefined;
   readonly extras: {
     /** If streams may have long texts that the core only hands on. */
     readonly Elision?: MakeElision;

@@ -9,13 +9,16 @@ import { linesOf, memoryStore, quiet, settle, until } from "./support.mjs";
 
 const gateway = useGateway();
 
-const PATHS = { truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap", "turn-rpc": "/turn-rpc" };
+const PATHS = { truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap", "turn-rpc": "/turn-rpc", "ag-ui": "/ag-ui" };
+
+/** The conversations that clients keep, for all pages. */
+const kept = memoryStore();
 
 /** A page: a registry with a client of its own. */
 async function page(t, protocol, { delay = "0.2", ...options } = {}) {
   const headers = { "x-turnwire-delay-ms": delay };
   const own = protocol === "turn-rpc" ? { webSocket: (url) => new WebSocket(url, { headers }) } : { headers };
-  const client = await connect({ baseUrl: gateway.url + PATHS[protocol], protocol, reconnect: { baseDelay: 10, maxDelay: 100 }, ...own });
+  const client = await connect({ baseUrl: gateway.url + PATHS[protocol], protocol, store: kept, reconnect: { baseDelay: 10, maxDelay: 100 }, ...own });
   const chats = new Conversations({ client, agentName: protocol === "turn-rpc" ? "Chat" : "support-bot", store: null, ...options });
   t.after(() => (chats.close(), client.close()));
   return { client, chats };

@@ -9,7 +9,7 @@ globalThis.requestAnimationFrame ??= (frame) => setTimeout(frame, 4);
 globalThis.cancelAnimationFrame ??= clearTimeout;
 
 /** All protocols of the fake. */
-export const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"];
+export const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex", "ag-ui"];
 
 /** Servers that have no agent of any name. */
 const AGENTS = { aap: "agent", "turn-rpc": "Chat" };

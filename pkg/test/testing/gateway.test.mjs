@@ -7,7 +7,7 @@ import { fakeServer } from "../../dist/testing.js";
 import { useGateway, WITH_GATEWAY } from "../support/gateway.mjs";
 
 const gateway = useGateway();
-const BASES = { truefoundry: "/demo", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap" };
+const BASES = { truefoundry: "/demo", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap", "ag-ui": "/ag-ui" };
 const QUICK = { idleTimeout: 300, reconnect: { baseDelay: 1, maxDelay: 5, maxAttempts: 4 } };
 const agentOf = (protocol) => (protocol === "aap" ? "agent" : "support-bot");
 

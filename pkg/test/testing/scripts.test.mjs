@@ -5,7 +5,7 @@ import { allow, connect, deny, respond } from "../../dist/index.js";
 import { fakeServer } from "../../dist/testing.js";
 import { cancelledMidway } from "../support/collect.mjs";
 
-const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex"];
+const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex", "ag-ui"];
 const AGENTS = { aap: "agent", "turn-rpc": "Chat" };
 const QUICK = { reconnect: { baseDelay: 1, maxDelay: 5 } };
 
@@ -131,8 +131,8 @@ for (const protocol of PROTOCOLS) {
     });
     const error = await turn.waitForCompletion().catch((reason) => reason);
     assert.ok(breaks > 0);
-    // tirea drops a run with its reader.
-    if (protocol === "tirea") assert.equal(error.code, "incomplete");
+    // These drop a run with its reader.
+    if (protocol === "tirea" || protocol === "ag-ui") assert.equal(error.code, "incomplete");
     else assert.deepEqual([error?.message, textOf(turn)], [undefined, words.join("")]);
   });
 
@@ -180,7 +180,7 @@ for (const protocol of ["tirea", "awaken"]) {
   });
 }
 
-for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "codex"]) {
+for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "codex", "ag-ui"]) {
   test(`${protocol}: the page's own tool runs, and the script has its result`, async () => {
     const { session } = await serve(async function* () {
       const [{ content }] = yield { tool: "clock", arguments: { zone: "UTC" } };

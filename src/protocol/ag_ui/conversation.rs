@@ -36,7 +36,8 @@ pub(super) struct Call {
 impl Conversation {
     /// The conversation in a session's terms.
     pub(super) fn of(terms: &Object<'_>) -> Self {
-        let kept = terms.object("conversation").unwrap_or(const { &Object::new() });
+        let kept = Value::parse(terms.text("conversation")).unwrap_or_default();
+        let kept = kept.as_object().unwrap_or(const { &Object::new() });
         let messages = kept.array("messages").iter().filter_map(Value::as_object);
         Self {
             messages: messages.filter_map(Message::read).collect(),
@@ -143,6 +144,12 @@ impl Message {
     /// Sets a field.
     pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
         self.fields.set(name, value);
+    }
+
+    /// The content, whether it grows or not.
+    pub(super) fn content(&self) -> Option<Value<'static>> {
+        let text = self.text.clone().map(Value::from);
+        text.or_else(|| self.fields.get("content").filter(|content| !content.is_null()).cloned())
     }
 
     /// Sets the content of a message that does not grow.

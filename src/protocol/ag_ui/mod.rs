@@ -7,6 +7,7 @@
 mod conversation;
 mod decoder;
 mod errors;
+mod history;
 mod input;
 mod parts;
 mod reconcile;
@@ -20,7 +21,7 @@ use std::borrow::Cow;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::capabilities::Capability::{
-    Cancel, ClientConversation, ClientIds, Documents, Files, Images, PageTools,
+    Cancel, ClientConversation, ClientIds, Documents, Files, History, Images, PageTools,
 };
 use crate::protocol::options::{input_fields, unsupported};
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request};
@@ -41,7 +42,7 @@ const INPUT_FIELDS: &str = input_fields! {
 const CAPABILITIES: Capabilities = Capabilities {
     input_fields: INPUT_FIELDS,
     silence: 300_000,
-    ..Capabilities::of(&[Cancel, Files, Documents, Images, PageTools, ClientIds, ClientConversation])
+    ..Capabilities::of(&[Cancel, History, Files, Documents, Images, PageTools, ClientIds, ClientConversation])
 };
 
 /// The protocol.

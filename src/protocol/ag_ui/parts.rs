@@ -1,7 +1,8 @@
-//! Parts of a user's message → parts of the wire (section 2).
+//! Parts of a user's message → parts of the wire, and back (section 2).
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::json::{Object, Value};
+use crate::protocol::fields::{put, with_text};
 use crate::text::cut;
 
 /// A user's content: a text, or parts.
@@ -67,6 +68,49 @@ fn source(url: &str, known: &'static str) -> Result<(&'static str, Object<'stati
     source.set("value", data.to_owned().into());
     source.set("mimeType", media_type.to_owned().into());
     Ok((kind, source))
+}
+
+/// A user's content on the wire → the content of an input.
+pub(super) fn read_content(content: Option<&Value<'_>>) -> Value<'static> {
+    match content {
+        Some(Value::Array(parts)) => {
+            let parts = parts.iter().filter_map(Value::as_object).map(read_part);
+            parts.collect::<Vec<_>>().into()
+        }
+        content => text_of(content).into(),
+    }
+}
+
+fn read_part(part: &Object<'_>) -> Value<'static> {
+    let Some(source) = part.object("source") else {
+        let mut read = with_text("type", "text");
+        put(&mut read, "text", part.text("text"));
+        return read.into();
+    };
+    if source.text("type") != "data" {
+        let mut read = with_text("type", "image");
+        put(&mut read, "url", source.text("value"));
+        return read.into();
+    }
+    let mut read = with_text("type", "file");
+    put(&mut read, "name", part.object("metadata").map_or("", |metadata| metadata.text("filename")));
+    put(&mut read, "data", &sentence(&["data:", source.text("mimeType"), ";base64,", source.text("value")]));
+    read.into()
+}
+
+/// The text of a content: a text, or parts.
+pub(super) fn text_of(content: Option<&Value<'_>>) -> String {
+    let mut said = String::new();
+    match content {
+        Some(Value::String(text)) => said.push_str(text),
+        Some(Value::Array(parts)) => {
+            for part in parts.iter().filter_map(Value::as_object) {
+                said.push_str(part.text("text"));
+            }
+        }
+        _ => {}
+    }
+    said
 }
 
 pub(super) fn invalid(rule: &str) -> Error {

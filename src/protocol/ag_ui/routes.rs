@@ -3,16 +3,20 @@
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::calls::{Calls, calls};
-use crate::protocol::options::wire;
+use crate::protocol::options::{unsupported, wire};
 use crate::protocol::route::Route;
 use crate::protocol::{Call, Request};
 
 use super::conversation::Conversation;
-use super::input;
+use super::{history, input};
 
-/// The base URL is the endpoint itself, so the path is empty. A session begins with its first run.
+/// The base URL is the endpoint itself, so the path is empty. A session begins with its first run, and its lists are made
+/// of the conversation.
 const CALLS: Calls = calls! {
     CreateTurnStream "POST  | !session_id agent_name !turn_id input previous_turn_id terms",
+    ListTurns "GET  | session_id page_token limit terms",
+    ListTurnEvents "GET  | session_id turn_id page_token limit order terms",
+    ListSessionEvents "GET  | session_id page_token limit order terms",
 };
 
 /// The request for `call`.
@@ -20,6 +24,9 @@ pub(super) fn request(call: Call, params: &Object<'_>) -> Result<Request> {
     let route = Route::of(CALLS, call)?;
     let params = wire(params);
     let (path, _) = route.fill(&params)?;
+    if !call.streams() {
+        return Err(unsupported());
+    }
     Ok(route.request(path, &run(&params)?, route.headers(call)))
 }
 
@@ -51,12 +58,14 @@ fn run(params: &Object<'_>) -> Result<Object<'static>> {
     Ok(body)
 }
 
-/// The response to a call that needs no server: the client makes a session's id.
+/// The response to a call that needs no server: the client makes a session's id, and keeps its conversation.
 pub(super) fn local<'a>(call: Call, params: &Object<'a>) -> Option<Value<'a>> {
-    if call != Call::CreateSession {
-        return None;
-    }
     let params = wire(params);
+    if call != Call::CreateSession {
+        // A wrong option is refused by the request.
+        Route::of(CALLS, call).ok()?.fill(&params).ok()?;
+        return history::read(call, &params);
+    }
     let mut session = Object::new();
     session.set("type", "session".into());
     for name in ["id", "agent_name", "title", "created_by_subject", "created_at", "updated_at"] {

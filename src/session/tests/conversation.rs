@@ -248,3 +248,44 @@ fn an_earlier_turn_does_not_take_the_conversation_back() {
     turn.next(&mut session, Outcome::Unsent, MOMENT);
     assert_eq!(session.conversation(), kept);
 }
+
+#[test]
+fn the_state_is_replaced_alone_and_nothing_else_of_the_conversation_changes() {
+    let mut session = session();
+    play(&mut session, "t1", &message("Hi"), &says("m", "One"));
+    session.set_conversation(r#"{"state":{"n":12345678901234567890.5}}"#).expect("a state");
+    let kept: Json = serde_json::from_str(session.conversation()).expect("JSON");
+    assert_eq!(kept["messages"].as_array().map(Vec::len), Some(2));
+    assert!(session.conversation().contains("12345678901234567890.5"));
+    let body = play(&mut session, "t2", &message("More"), &[]);
+    assert_eq!(body["messages"].as_array().map(Vec::len), Some(3));
+    session.set_conversation(r#"{"state":7}"#).expect("any JSON");
+    assert_eq!(play(&mut session, "t3", &message("And"), &[])["state"], 7);
+}
+
+#[test]
+fn what_the_user_said_is_kept_once_the_run_has_begun() {
+    let mut session = session();
+    let (mut turn, _) = begin(&mut session, "t1", &message("Hi")).expect("a start");
+    assert_eq!(session.conversation(), "");
+    push(&mut session, &mut turn, &[json!({"type": "RUN_STARTED", "threadId": "s", "runId": "t1"})]);
+    let kept: Json = serde_json::from_str(session.conversation()).expect("JSON");
+    assert_eq!(kept["messages"][0]["content"], "Hi");
+}
+
+#[test]
+fn a_question_about_no_call_waits_by_itself() {
+    let mut session = session();
+    let (mut turn, _) = begin(&mut session, "t1", &message("Hi")).expect("a start");
+    let interrupt = json!({"id": "i", "reason": "input_required", "message": "Which?"});
+    let outcome = json!({"type": "interrupt", "interrupts": [interrupt]});
+    let frames = [
+        json!({"type": "RUN_STARTED", "threadId": "s", "runId": "t1"}),
+        json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "t1", "outcome": outcome}),
+    ];
+    push(&mut session, &mut turn, &frames);
+    end(&mut session, &mut turn, Outcome::Ended).expect("nothing is missing");
+    assert!(!turn.reader().index().hides_actions());
+    let (_, body) = begin(&mut session, "t2", &answer("i", "blue")).expect("an answer");
+    assert_eq!(body["resume"], json!([{"interruptId": "i", "status": "resolved", "payload": "blue"}]));
+}

@@ -146,12 +146,12 @@ impl Session {
 
     /// Lists the session's turns, over all pages: newest first, though some servers differ.
     pub async fn list_turns(&self) -> Result<Vec<TurnRecord>> {
-        list(&self.shared.server, Call::ListTurns, self.params(json!({}))?).await
+        list(&self.shared.server, Call::ListTurns, self.list_params()?).await
     }
 
     /// Lists the events of all finished turns, newest first, over all pages. The list has no deltas.
     pub async fn list_events(&self) -> Result<Vec<SessionEvent>> {
-        list(&self.shared.server, Call::ListSessionEvents, self.params(json!({}))?).await
+        list(&self.shared.server, Call::ListSessionEvents, self.list_params()?).await
     }
 
     /// Reads the session again: its title comes with the first turn.
@@ -192,6 +192,17 @@ impl Session {
 
     async fn ask(&self, call: Call, more: Json) -> Result<String> {
         self.shared.server.ask(call, self.params(more)?).await
+    }
+
+    /// The parameters of a list. One of a conversation that the client keeps is made of that.
+    fn list_params(&self) -> Result<Object<'static>> {
+        let kept = self.conversation();
+        if kept.is_empty() {
+            return self.params(json!({}));
+        }
+        let mut terms = self.shared.terms.borrow().clone().unwrap_or_else(|| json!({}));
+        terms["conversation"] = json!(kept);
+        self.params(json!({ "terms": terms }))
     }
 
     fn params(&self, more: Json) -> Result<Object<'static>> {

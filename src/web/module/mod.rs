@@ -4,6 +4,8 @@
 
 mod boundary;
 mod client_socket;
+#[cfg(feature = "client-conversations")]
+pub mod conversations;
 pub mod exports;
 #[cfg(feature = "socket")]
 pub mod sockets;

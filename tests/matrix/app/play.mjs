@@ -12,13 +12,15 @@ const SERVERS = {
   awaken: { path: "/awaken", agent: "support-bot", hasDeltas: true },
   aap: { path: "/aap", agent: "support-bot", hasDeltas: false },
   "turn-rpc": { path: "/turn-rpc", agent: "Chat", hasDeltas: false },
+  // A cut stream is lost, so none is cut.
+  "ag-ui": { path: "/ag-ui", agent: "support-bot", hasDeltas: true, isLost: true },
 };
 
 /** Plays the protocols; returns for each the text by its events, the text of the snapshot, the status, and the cuts. */
 export async function play(connect, gateway, protocols = ["truefoundry"], open = (url) => new WebSocket(url)) {
   const results = {};
   for (const protocol of protocols) {
-    const { path, agent, hasDeltas } = SERVERS[protocol];
+    const { path, agent, hasDeltas, isLost = false } = SERVERS[protocol];
     const isSocket = protocol === "turn-rpc";
     const client = await connect({
       baseUrl: gateway + path,
@@ -26,7 +28,7 @@ export async function play(connect, gateway, protocols = ["truefoundry"], open =
       reconnect: { baseDelay: 20, maxDelay: 200 },
       ...(isSocket
         ? { webSocket: (url) => open(`${url}?delay_ms=1&fault=${CUT.messages}`) }
-        : { headers: { "x-turnwire-fault": CUT.events, "x-turnwire-delay-ms": "1" } }),
+        : { headers: { ...(!isLost && { "x-turnwire-fault": CUT.events }), "x-turnwire-delay-ms": "1" } }),
     });
     const session = await client.agents.createSession(agent);
     const turn = session.createTurn("plain");
@@ -40,7 +42,7 @@ export async function play(connect, gateway, protocols = ["truefoundry"], open =
     client.close();
     // Deltas may be missing where the record has whole messages; none may come twice.
     const isComplete = hasDeltas || text.length > shown.length;
-    results[protocol] = { status: turn.status, text: isComplete ? text : shown, shown, cuts };
+    results[protocol] = { status: turn.status, text: isComplete ? text : shown, shown, cuts: isLost ? null : cuts };
   }
   return results;
 }

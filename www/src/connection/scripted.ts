@@ -9,7 +9,7 @@ export const IS_SCRIPTED = globalThis.document?.documentElement.dataset["server"
 const PACE = 40;
 
 /** What a protocol cannot show. */
-const NOT_PLAYED: Partial<Record<Protocol, readonly string[]>> = { aap: ["subagents"], "turn-rpc": ["approval", "subagents"] };
+const NOT_PLAYED: Partial<Record<Protocol, readonly string[]>> = { aap: ["subagents"], "ag-ui": ["subagents"], "turn-rpc": ["approval", "subagents"] };
 
 type Spoken = Iterable<Step> | Steps;
 

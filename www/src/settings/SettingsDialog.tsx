@@ -13,6 +13,7 @@ const ADDRESS_HINTS: Record<Protocol, string> = {
   awaken: "Without /v1; the server must allow this page to call it",
   aap: "Without /meta; the server must allow this page to call it",
   "turn-rpc": "The URL of the WebSocket. A page cannot send an authorization header with it: see the documentation of turn-rpc",
+  "ag-ui": "The address of the agent itself; the server must allow this page to call it",
   codex: "The URL of a relay: app-server refuses pages, so start the gateway’s relay in front of it, with --upstream",
 };
 

@@ -43,6 +43,7 @@ export const PROTOCOLS: readonly KnownProtocol[] = [
     agent: "codex",
     tokenInQuery: true,
   },
+  { id: "ag-ui", name: "AG-UI", short: "AG-UI", path: "/ag-ui", agent: "support-bot" },
 ];
 
 /** The protocols of the gateway that serves the page. */

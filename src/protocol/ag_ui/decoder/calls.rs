@@ -6,6 +6,7 @@ use crate::names::Names;
 use crate::protocol::EventSink;
 
 use super::super::conversation;
+use super::super::parts::text_of;
 use super::{Problem, Run, event, missing, object, optional_text, put, text, with_text};
 
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
@@ -331,23 +332,15 @@ impl Run {
         content: &Value<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let said = match content {
-            Value::String(text) => text.to_string(),
-            Value::Array(parts) => {
-                let mut said = String::new();
-                for part in parts.iter().filter_map(Value::as_object) {
-                    said.push_str(part.text("text"));
-                }
-                said
-            }
-            _ => return Err("`content` is neither a string nor a list of parts".to_owned()),
-        };
+        if !matches!(content, Value::String(_) | Value::Array(_)) {
+            return Err("`content` is neither a string nor a list of parts".to_owned());
+        }
         self.note_answered(call_id);
         let thread_id = self.thread_of_call(call_id);
         let id = if id == call_id || id.is_empty() { self.next_id() } else { id.to_owned() };
         let mut response = event("tool.response", id, &thread_id);
         put(&mut response, "tool_call_id", call_id);
-        response.set("content", said.into());
+        response.set("content", text_of(Some(content)).into());
         if let Value::Array(_) = content {
             response.set("parts", content.clone());
         }

@@ -5,6 +5,7 @@
 mod chunks;
 mod endings;
 mod errors;
+mod history;
 mod hostile;
 mod messages;
 mod requests;
@@ -104,6 +105,9 @@ impl Turn {
 
 fn params(input: &Json, terms: &Json) -> Json {
     let mut terms = terms.clone();
+    if terms["conversation"].is_object() {
+        terms["conversation"] = terms["conversation"].to_string().into();
+    }
     terms["tools"] =
         json!([{"name": "mine", "description": "", "parameters": {}}, {"name": "ours", "description": ""}]);
     json!({"sessionId": "s", "turnId": "t", "agentName": "", "input": input, "terms": terms})

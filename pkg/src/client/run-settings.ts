@@ -1,0 +1,30 @@
+// What a session says with each run, for protocols whose conversation the client keeps (AG-UI).
+
+/** Something that the agent should know, besides the messages. */
+export interface RunContext {
+  /** What it is. */
+  readonly description: string;
+  /** Its value, as a text. */
+  readonly value: string;
+}
+
+/** The settings of the runs of a session (`"ag-ui"`). */
+export interface RunSettings {
+  /** The state of the agent that the next run begins with, any JSON; by default what the last run left. */
+  state?: unknown;
+  /** What the agent should know besides the messages; nothing by default. */
+  context?: readonly RunContext[] | undefined;
+  /** Properties for the server, in its own form; none by default. */
+  forwardedProps?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * The server's own tools whose calls the page may answer, by their names; none by default. Agno and ADK ask for
+   * approvals in this way. Calls of other tools that are not the page's are never answered.
+   */
+  answerableTools?: readonly string[] | undefined;
+}
+
+/** A message in the form of AG-UI. Messages without an `id` get one. */
+export type RunMessage = { readonly role: string; readonly id?: string; readonly [field: string]: unknown };
+
+/** The conversation before a session: messages, or what `session.messages()` returned. */
+export type KeptMessages = string | readonly RunMessage[];

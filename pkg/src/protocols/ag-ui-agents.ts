@@ -1,0 +1,77 @@
+// The sessions of servers that have none: the client makes them, and keeps their conversations in a store (AG-UI).
+import { Call } from "../boundary/calls.js";
+import type { Agent } from "../client/agent.js";
+import { InputError, Listeners, newId, split, within } from "../client/face.js";
+import type { ManagedAgents, ManagedOptions, MakeSession } from "../client/managed-session.js";
+import type { KeptMessages, RunSettings } from "../client/run-settings.js";
+import { sessionStore, type TextStore } from "../common/store.js";
+import type { Limits } from "../transport/clocks.js";
+import type { ListOptions } from "../transport/lists.js";
+import type { Connection } from "../turn/connection.js";
+import type { SessionRecord } from "../wire/events.js";
+import { demandMessages, demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
+
+/** What a session begins with. */
+export interface AgUiSetup {
+  readonly settings: RunSettings;
+  /** The conversation so far, as the core writes it; empty for none. */
+  readonly conversation: string;
+  /** Stores the conversation. */
+  readonly keep: (conversation: string) => void;
+}
+
+/** The sessions of a server, which it does not know. */
+export class AgUiAgents<S> implements ManagedAgents<S> {
+  readonly sessionOptions = ["messages", ...RUN_SETTINGS];
+  readonly readOptions = this.sessionOptions;
+  readonly #server: Connection;
+  readonly #make: MakeSession<S>;
+  readonly #store: TextStore | null;
+
+  constructor(server: Connection, make: MakeSession<S>) {
+    this.#server = server;
+    this.#make = make;
+    this.#store = server.store === undefined ? sessionStore() : server.store;
+  }
+
+  /** Refused: the protocol has no such list. */
+  agents(limits: Limits): Promise<Agent[]> {
+    return this.#server.transport.ask(Call.ListAgents, {}, limits);
+  }
+
+  create(agentName: string, options: ManagedOptions): Promise<S> {
+    return this.#open(newId(), agentName, options, options.messages as KeptMessages | undefined);
+  }
+
+  async read(id: string, options: ManagedOptions): Promise<S> {
+    const given = options.messages as KeptMessages | undefined;
+    const messages = given ?? (await within(split(options)[0], async () => this.#store?.get(key(id)))) ?? undefined;
+    if (messages === undefined) {
+      throw new InputError("invalid_input", `no conversation of session \`${id}\` is stored here, and the server keeps none: pass \`messages\``);
+    }
+    return this.#open(id, options.agentName ?? "", options, messages);
+  }
+
+  /** Refused as well. */
+  async *sessions(agentName: string, options: ListOptions): AsyncGenerator<S, void, undefined> {
+    await this.#server.transport.ask(Call.ListSessions, { agentName }, split(options)[0]);
+  }
+
+  async #open(id: string, agentName: string, options: ManagedOptions, messages: KeptMessages = ""): Promise<S> {
+    demandRunSettings(options);
+    demandMessages(messages);
+    const record = await this.#server.transport.ask<SessionRecord>(Call.CreateSession, { id, agentName }, split(options)[0]);
+    const identified = (message: object): object => ({ id: newId(), ...message });
+    const conversation = typeof messages === "string" ? messages : JSON.stringify({ messages: messages.map(identified) });
+    // What the page's own store throws is reported, and stops nothing.
+    const kept = new Listeners<{ messages: string }>();
+    kept.add("messages", (text) => this.#store?.set(key(id), text));
+    const setup: AgUiSetup = { settings: options, conversation, keep: (text) => kept.tell("messages", text) };
+    return this.#make(record, true, setup);
+  }
+}
+
+/** Under this name a session's conversation is stored. */
+function key(id: string): string {
+  return `turnwire:messages:${id}`;
+}

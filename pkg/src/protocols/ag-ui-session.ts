@@ -1,0 +1,120 @@
+// A session whose conversation the client keeps, for servers that need not remember anything: one run at a time, each with
+// the whole conversation, which is stored as it grows (AG-UI).
+import type { CoreSession, Exports } from "../boundary/boundary.js";
+import { adopting, busy, demandNames } from "../client/face.js";
+import type { History, HistoryPage } from "../client/history.js";
+import type { ConversationHost } from "../client/load.js";
+import type { ManagedSession } from "../client/managed-session.js";
+import type { RunSettings } from "../client/run-settings.js";
+import type { ToolSpec } from "../tools/spec.js";
+import type { TurnInputItem } from "../wire/events.js";
+import type { AgUiSetup } from "./ag-ui-agents.js";
+import { demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
+import { readConversation } from "./conversation.js";
+import { Turnstile } from "./turnstile.js";
+
+export { AgUiAgents } from "./ag-ui-agents.js";
+
+/** The exports that only the core of these protocols has. */
+type ConversationExports = Exports & { conversationOf(session: number): number };
+
+/** Reads a page of a session's history, which is here. */
+export function readHistory(host: ConversationHost, page: HistoryPage): Promise<History> {
+  return readConversation(host, page, (input, known) => textOf(input) === textOf(known));
+}
+
+function textOf(input: readonly TurnInputItem[]): string {
+  return JSON.stringify(input.map((item) => [item.type, "content" in item && item.content]));
+}
+
+/** The session. */
+export class AgUiSession implements ManagedSession {
+  readonly agent = null;
+  readonly capabilities = undefined;
+  readonly #core: CoreSession;
+  readonly #keep: AgUiSetup["keep"];
+  /** Its turns, one after the other. */
+  readonly #turnstile = new Turnstile();
+  /** The conversation as it was stored last. */
+  #kept: string;
+  #terms: Record<string, unknown> = {};
+
+  constructor(core: CoreSession, { settings, conversation, keep }: AgUiSetup) {
+    this.#core = core;
+    this.#keep = keep;
+    this.#kept = this.#conversation(conversation);
+    this.#set(settings);
+  }
+
+  /** Calls that read the history have the conversation among their parameters. */
+  toJSON(): object {
+    return { conversation: this.messages() };
+  }
+
+  messages(): string {
+    return this.#conversation("");
+  }
+
+  demandTools(): void {}
+
+  declare(tools: readonly ToolSpec[]): void {
+    this.#tell({ tools: JSON.parse(JSON.stringify(tools)) });
+  }
+
+  configure(settings: RunSettings): void {
+    demandNames("update", settings, RUN_SETTINGS);
+    demandRunSettings(settings);
+    this.#set(settings);
+    this.#store();
+  }
+
+  enter(_: readonly TurnInputItem[], whenBusy: "wait" | "fail", signal: AbortSignal): Promise<void> | undefined {
+    if (this.#turnstile.isTaken && whenBusy === "fail") throw busy();
+    if (this.#turnstile.isTaken) return this.#turnstile.enter(signal);
+    this.#turnstile.take();
+    return undefined;
+  }
+
+  began(): void {
+    this.#store();
+  }
+
+  leave(): void {
+    this.#store();
+    this.#turnstile.leave();
+  }
+
+  stands(): void {}
+
+  recall(): void {
+    this.#conversation(this.#kept);
+    this.#tell({});
+  }
+
+  #set({ state, context, forwardedProps, answerableTools }: RunSettings): void {
+    if (state !== undefined) this.#conversation(JSON.stringify({ state }));
+    this.#tell({
+      ...(context && { context }),
+      ...(forwardedProps && { forwarded_props: forwardedProps }),
+      ...(answerableTools && { answerable: answerableTools }),
+    });
+  }
+
+  /** Sets what every run says from now on. */
+  #tell(terms: object): void {
+    this.#terms = JSON.parse(JSON.stringify({ ...this.#terms, ...terms }));
+    this.#core.setTerms(JSON.stringify(this.#terms), -1);
+  }
+
+  /** Goes on with a conversation, unless it is empty. Returns the one of now. */
+  #conversation(stored: string): string {
+    return adopting(() => this.#core.ask((exports, session) => (exports as ConversationExports).conversationOf(session), stored));
+  }
+
+  #store(): void {
+    const conversation = this.messages();
+    if (conversation === this.#kept) return;
+    this.#kept = conversation;
+    this.#keep(conversation);
+  }
+}

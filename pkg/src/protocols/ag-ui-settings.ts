@@ -1,0 +1,25 @@
+// Checks of the settings of a session's runs (AG-UI).
+import { demand, isObject } from "../client/face.js";
+import type { KeptMessages, RunSettings } from "../client/run-settings.js";
+
+/** The names of the settings. */
+export const RUN_SETTINGS: readonly string[] = ["state", "context", "forwardedProps", "answerableTools"];
+
+/** Throws an `InputError` that names the wrong setting. */
+export function demandRunSettings({ context, forwardedProps, answerableTools }: RunSettings): void {
+  const isContext = (given: unknown): boolean =>
+    isObject(given) && "description" in given && typeof given.description === "string" && "value" in given && typeof given.value === "string";
+  demand(context == null || (Array.isArray(context) && context.every(isContext)), "`context` must be a list of `{ description, value }`, both strings");
+  demand(forwardedProps == null || (isObject(forwardedProps) && !Array.isArray(forwardedProps)), "`forwardedProps` must be an object");
+  const isName = (given: unknown): boolean => typeof given === "string";
+  demand(answerableTools == null || (Array.isArray(answerableTools) && answerableTools.every(isName)), "`answerableTools` must be a list of names");
+}
+
+/** Throws an `InputError` unless a conversation can go on with it. */
+export function demandMessages(messages: KeptMessages | undefined): void {
+  const isMessage = (given: unknown): boolean => isObject(given) && "role" in given && typeof given.role === "string" && given.role !== "";
+  demand(
+    messages == null || typeof messages === "string" || (Array.isArray(messages) && messages.every(isMessage)),
+    "`messages` must be what `session.messages()` returned, or a list of messages with a `role`",
+  );
+}

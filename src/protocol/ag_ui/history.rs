@@ -1,0 +1,161 @@
+//! The conversation that the client keeps → turns and their events, for a page that was loaded again.
+//!
+//! No server is asked. A turn is everything from a user's message to the next one; the answers in between continue it.
+//! The id of a user's message begins with that of its turn, so turns have the same ids as before.
+
+use crate::event::MAIN_THREAD;
+use crate::json::{Object, Value, write_u64};
+use crate::protocol::fields::{event, put, with_text};
+use crate::protocol::{Call, body::page};
+use crate::text::cut;
+
+use super::conversation::{Conversation, Message};
+use super::parts::{read_content, text_of};
+
+/// The answer to a call that reads the history; `None` for another call.
+pub(super) fn read(call: Call, params: &Object<'_>) -> Option<Value<'static>> {
+    if !matches!(call, Call::ListTurns | Call::ListSessionEvents | Call::ListTurnEvents) {
+        return None;
+    }
+    let conversation = Conversation::of(params.object("terms").unwrap_or(const { &Object::new() }));
+    let turns = turns(&conversation.messages);
+    let mut items = Vec::new();
+    let mut before = Value::Null;
+    for (at, turn) in turns.iter().enumerate() {
+        let kept = (at + 1 == turns.len()).then_some(&conversation);
+        let is_asked_for = !params.contains("turn_id") || params.text("turn_id") == turn.id;
+        if call == Call::ListTurns {
+            items.push(turn.record(std::mem::take(&mut before), kept));
+            before = turn.id.to_owned().into();
+        } else if is_asked_for {
+            turn.events(kept, &mut |event| items.push(listed(call, turn.id, event)));
+        }
+    }
+    Some(page(items, Value::Null))
+}
+
+/// An event in the list of a session, which says its turn, or in that of the turn.
+fn listed(call: Call, turn_id: &str, event: Object<'static>) -> Value<'static> {
+    if call == Call::ListTurnEvents {
+        return event.into();
+    }
+    let mut listed = with_text("turn_id", turn_id);
+    listed.set("event", event.into());
+    listed.into()
+}
+
+/// A turn in a conversation.
+struct Turn<'c> {
+    id: &'c str,
+    messages: &'c [Message],
+}
+
+/// The turns, oldest first. What is before the first message of the user belongs to no turn, unless the agent said it.
+fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
+    let mut turns = Vec::new();
+    let mut rest = messages;
+    while let Some((first, others)) = rest.split_first() {
+        let is_user = |message: &Message| message.role() == "user";
+        let len = 1 + others.iter().position(is_user).unwrap_or(others.len());
+        let (messages, after) = rest.split_at_checked(len).unwrap_or_default();
+        if messages.iter().any(|message| matches!(message.role(), "user" | "assistant")) {
+            turns.push(Turn { id: cut(first.id(), b':').0, messages });
+        }
+        rest = after;
+    }
+    turns
+}
+
+impl Turn<'_> {
+    /// What its user said.
+    fn input(&self) -> Value<'static> {
+        let said = self.messages.iter().filter(|message| message.role() == "user");
+        let items = said.map(|message| {
+            let mut item = with_text("type", "user.message");
+            item.set("content", read_content(message.content().as_ref()));
+            Value::from(item)
+        });
+        items.collect::<Vec<_>>().into()
+    }
+
+    /// Its record. `kept` is the conversation, if it is the last turn: that is the one that can wait.
+    fn record(&self, previous_turn_id: Value<'static>, kept: Option<&Conversation>) -> Value<'static> {
+        let mut state = with_text("status", "done");
+        state.set("output", Value::Null);
+        let waiting = kept.map(|kept| kept.required_actions.clone()).unwrap_or_default();
+        state.set("required_actions", waiting.into());
+        let mut record = with_text("id", self.id);
+        record.set("previous_turn_id", previous_turn_id);
+        record.set("input", self.input());
+        record.set("state", state.into());
+        for name in ["session_id", "created_by_subject", "created_at"] {
+            record.set(name, Value::Null);
+        }
+        record.into()
+    }
+
+    /// Its events. The last turn has the state as well.
+    fn events(&self, kept: Option<&Conversation>, emit: &mut dyn FnMut(Object<'static>)) {
+        let mut created = event("turn.created", self.event_id(0), "");
+        put(&mut created, "turn_id", self.id);
+        created.set("previous_turn_id", Value::Null);
+        created.set("created_at", Value::Null);
+        created.set("input", self.input());
+        created.set("state", with_text("status", "running").into());
+        emit(created);
+        // The message after it continues it.
+        let mut reasoning = String::new();
+        for (at, message) in self.messages.iter().enumerate() {
+            match message.role() {
+                "reasoning" => reasoning.push_str(message.text.as_deref().unwrap_or_default()),
+                "assistant" => emit(said(message, &std::mem::take(&mut reasoning))),
+                "tool" => {
+                    let mut response = event("tool.response", self.event_id(at + 1), MAIN_THREAD);
+                    put(&mut response, "tool_call_id", message.call_id());
+                    let content = message.content();
+                    response.set("content", text_of(content.as_ref()).into());
+                    if let Some(parts) = content.filter(|content| content.as_array().is_some()) {
+                        response.set("parts", parts);
+                    }
+                    emit(response);
+                }
+                _ => {}
+            }
+        }
+        if let Some(state) = kept.and_then(|kept| kept.state.clone()) {
+            let mut snapshot = event("state.snapshot", self.event_id(self.messages.len() + 1), "");
+            snapshot.set("snapshot", state);
+            emit(snapshot);
+        }
+    }
+
+    fn event_id(&self, at: usize) -> String {
+        let mut id = self.id.to_owned();
+        id.push_str(":h");
+        write_u64(&mut id, at as u64);
+        id
+    }
+}
+
+/// A message of the agent, with the reasoning before it.
+fn said(message: &Message, reasoning: &str) -> Object<'static> {
+    let mut said = event("model.message", message.id().to_owned(), MAIN_THREAD);
+    put(&mut said, "content", message.text.as_deref().unwrap_or_default());
+    put(&mut said, "finish_reason", if message.calls.is_empty() { "stop" } else { "tool_calls" });
+    if !reasoning.is_empty() {
+        put(&mut said, "reasoning_content", reasoning);
+    }
+    let calls = message.calls.iter().map(|call| {
+        let mut function = with_text("name", call.name());
+        put(&mut function, "arguments", &call.arguments);
+        let mut shown = with_text("id", call.id());
+        shown.set("type", "function".into());
+        shown.set("function", function.into());
+        Value::from(shown)
+    });
+    let calls = calls.collect::<Vec<_>>();
+    if !calls.is_empty() {
+        said.set("tool_calls", calls.into());
+    }
+    said
+}

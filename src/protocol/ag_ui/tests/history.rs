@@ -1,0 +1,113 @@
+//! The history of a conversation that the client keeps: its turns and events, without a request.
+
+use serde_json::{Value as Json, json};
+
+use super::{AgUi, with_params};
+use crate::json::Value;
+use crate::protocol::{Call, Protocol};
+
+/// What a list has of a session with this conversation.
+fn listed(call: Call, conversation: &Json, more: &Json) -> Vec<Json> {
+    let mut params = json!({"sessionId": "s", "terms": {"conversation": conversation.to_string()}});
+    for (name, value) in more.as_object().expect("an object") {
+        params[name] = value.clone();
+    }
+    let page = with_params(&params, |params| {
+        AgUi::new().local(call, params).map(Value::into_owned).expect("no request").to_json()
+    });
+    let page: Json = serde_json::from_str(&page).expect("JSON");
+    assert_eq!(page["next"], Json::Null);
+    page["items"].as_array().expect("items").clone()
+}
+
+fn call(id: &str) -> Json {
+    json!({"id": id, "type": "function", "function": {"name": "clock", "arguments": "{\"zone\":1}"}})
+}
+
+fn conversation() -> Json {
+    json!({
+        "messages": [
+            {"id": "sys", "role": "system", "content": "Be brief"},
+            {"id": "t1:0", "role": "user", "content": "Hi"},
+            {"id": "r1", "role": "reasoning", "content": "Hm."},
+            {"id": "m1", "role": "assistant", "content": "Let me see", "toolCalls": [call("c1")]},
+            {"id": "x1", "role": "tool", "toolCallId": "c1", "content": "noon"},
+            {"id": "m2", "role": "assistant", "content": "Noon"},
+            {"id": "t2:0", "role": "user", "content": [
+                {"type": "text", "text": "And this?"},
+                {"type": "image", "source": {"type": "data", "value": "AA==", "mimeType": "image/png"},
+                 "metadata": {"filename": "a.png"}},
+                {"type": "image", "source": {"type": "url", "value": "https://a.test/b.png"}},
+            ]},
+            {"id": "m3", "role": "assistant", "toolCalls": [call("c2")]},
+        ],
+        "state": {"n": 1},
+        "required_actions": [{"type": "tool.response_required", "id": "q", "thread_id": "main",
+            "tool_calls": [{"id": "c2", "source_event_id": "m3", "event_id": "m3"}]}],
+    })
+}
+
+#[test]
+fn turns_begin_with_the_messages_of_the_user_and_have_their_ids() {
+    let turns = listed(Call::ListTurns, &conversation(), &json!({}));
+    let column = |name: &str| turns.iter().map(|turn| turn[name].clone()).collect::<Vec<_>>();
+    assert_eq!(column("id"), [json!("t1"), json!("t2")]);
+    assert_eq!(column("previous_turn_id"), [Json::Null, json!("t1")]);
+    assert_eq!(turns[0]["input"], json!([{"type": "user.message", "content": "Hi"}]));
+    assert_eq!(
+        turns[1]["input"],
+        json!([{"type": "user.message", "content": [
+            {"type": "text", "text": "And this?"},
+            {"type": "file", "name": "a.png", "data": "data:image/png;base64,AA=="},
+            {"type": "image", "url": "https://a.test/b.png"},
+        ]}])
+    );
+    let waiting = |turn: &Json| turn["state"]["required_actions"].as_array().map_or(0, Vec::len);
+    assert_eq!(turns.iter().map(waiting).collect::<Vec<_>>(), [0, 1], "only the last turn can wait");
+}
+
+#[test]
+fn events_are_those_of_whole_messages_with_the_reasoning_before_them() {
+    let events = listed(Call::ListSessionEvents, &conversation(), &json!({}));
+    let shown: Vec<_> =
+        events.iter().map(|listed| (listed["turn_id"].as_str(), listed["event"]["type"].as_str())).collect();
+    let (one, two) = (Some("t1"), Some("t2"));
+    assert_eq!(
+        shown,
+        [
+            (one, Some("turn.created")),
+            (one, Some("model.message")),
+            (one, Some("tool.response")),
+            (one, Some("model.message")),
+            (two, Some("turn.created")),
+            (two, Some("model.message")),
+            (two, Some("state.snapshot")),
+        ]
+    );
+    let first = &events[1]["event"];
+    assert_eq!((&first["reasoning_content"], &first["content"]), (&json!("Hm."), &json!("Let me see")));
+    assert_eq!(first["tool_calls"][0]["function"]["arguments"], "{\"zone\":1}");
+    assert_eq!(events[2]["event"]["content"], "noon");
+    assert_eq!(events[6]["event"]["snapshot"], json!({"n": 1}));
+    let own = listed(Call::ListTurnEvents, &conversation(), &json!({"turnId": "t2"}));
+    assert_eq!(
+        own.iter().map(|event| event["type"].clone()).collect::<Vec<_>>(),
+        ["turn.created", "model.message", "state.snapshot"]
+    );
+}
+
+#[test]
+fn what_is_no_conversation_has_no_turns() {
+    let nothing = json!({});
+    for odd in [
+        json!({}),
+        json!({"messages": 1}),
+        json!({"messages": [1, {}, {"role": "system", "content": "x"}]}),
+        json!(null),
+    ] {
+        assert_eq!(listed(Call::ListTurns, &odd, &nothing), Vec::<Json>::new(), "{odd}");
+        assert_eq!(listed(Call::ListSessionEvents, &odd, &nothing), Vec::<Json>::new(), "{odd}");
+    }
+    let agent_first = json!({"messages": [{"id": "m0", "role": "assistant", "content": "Welcome"}]});
+    assert_eq!(listed(Call::ListTurns, &agent_first, &nothing)[0]["id"], "m0");
+}
