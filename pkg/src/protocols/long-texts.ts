@@ -1,6 +1,6 @@
 // Long texts that the core does not need. They stay in JavaScript as the bytes of JSON that came; the core gets a short name in
 // place of each. A text is decoded when it is read for the first time: pages show the start of a result, or none of it.
-import { newId } from "../client/face.js";
+import { decoder, newId } from "../client/face.js";
 
 /** The long texts of one turn. */
 export class LongTexts {
@@ -20,7 +20,8 @@ export class LongTexts {
     const known = this.#texts.findIndex((other) => isEqual(other.json, json));
     const name = this.nextName;
     if (known >= 0) return this.#prefix + known;
-    this.#texts.push({ json: json.slice() });
+    // To copy a text takes as long as to find it. It is copied only if most of the memory around it is of no use.
+    this.#texts.push({ json: json.length * 2 < json.buffer.byteLength ? json.slice() : json });
     return name;
   }
 
@@ -48,7 +49,7 @@ export class LongTexts {
 
   #read(at: number): string {
     const kept = this.#texts[at]!;
-    return (kept.text ??= textOf(new TextDecoder().decode(kept.json)));
+    return (kept.text ??= textOf(decoder.decode(kept.json)));
   }
 }
 
