@@ -58,7 +58,7 @@ test("the documents say what pages download, to one percent", () => {
     const real = measured.get(names[at]);
     assert.ok(Math.abs(number - real) <= real / 100, `${document} says ${number} KB of ${names[at]}, which is ${real.toFixed(1)}`);
   });
-  for (const family of ["truefoundry", "agent-event", "aap", "turn-rpc"]) {
+  for (const family of ["truefoundry", "agent-event", "aap", "turn-rpc", "ag-ui"]) {
     const row = new RegExp(`^\\| "?.*\\| ([\\d.]+) \\| ([\\d.]+) \\| \`turnwire/${family}\` \\|$`, "m");
     check("docs/pages.md", numbersIn("docs/pages.md", row), [`${family} split`, `${family} inside`]);
   }
