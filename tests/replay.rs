@@ -184,6 +184,11 @@ fn read_records(
         let text = slice(arena, &wide, head & kind::WIDE != 0, start, len);
         let sequence_number = u64::from(high) << 32 | u64::from(low);
         let mut delta = |field: &str, value: Json| {
+            if head & kind::LIKE != 0 {
+                let changed = slice(arena, &wide, head & kind::WIDE_CHANGED != 0, time_start, time_len);
+                events.push((sequence_number, like(&names[name as usize], &changed, json!({ field: value }))));
+                return;
+            }
             let mut event = json!({
                 "type": "model.message.delta",
                 "id": names[name as usize],
@@ -206,6 +211,18 @@ fn read_records(
             other => panic!("a record of kind {other}"),
         }
     }
+}
+
+/// An event with fields that are not known: its outline, with what has changed.
+fn like(outline: &str, changed: &str, fields: Json) -> Json {
+    let mut event: Json = serde_json::from_str(outline).expect("JSON");
+    let members = event.as_object_mut().expect("an object");
+    members.remove("sequence_number");
+    let changed: Json = if changed.is_empty() { json!({}) } else { serde_json::from_str(changed).expect("JSON") };
+    for part in [changed, fields] {
+        members.extend(part.as_object().expect("an object").clone());
+    }
+    event
 }
 
 fn wide_units(arena: &TextArena) -> Vec<u16> {

@@ -1,7 +1,7 @@
 //! The events of one or more network chunks as records.
 
 use crate::bytes::is_ascii;
-use crate::event::{TextDelta, TextField};
+use crate::event::{OtherFields, TextDelta, TextField};
 use crate::json::Object;
 use crate::names::Names;
 
@@ -19,16 +19,21 @@ pub mod kind {
     pub const JSON: u32 = 3;
     /// Not an event: a frame's data, unchanged.
     pub const NATIVE: u32 = 4;
-    /// Not an event: the next name (an id of a message or a thread). Records refer to names by number.
+    /// Not an event: the next name (an id of a message or a thread, or an outline). Records refer to names by number.
     pub const NAME: u32 = 5;
     /// Flag: the text is in the wide arena.
     pub const WIDE: u32 = 1 << 8;
     /// Flag: the delta has a `created_at`.
     pub const TIMED: u32 = 1 << 9;
+    /// Flag: the delta has fields that this version does not know, and is like the outline whose number is in place of
+    /// the message's.
+    pub const LIKE: u32 = 1 << 10;
+    /// Flag: the fields that differ from the outline's are in the wide arena.
+    pub const WIDE_CHANGED: u32 = 1 << 11;
 }
 
 /// The words of a record: kind and flags, message's name, thread's name, sequence number (low, high), text (start,
-/// length), `created_at` (start, length), index of the tool call.
+/// length), `created_at` or the fields that differ from the outline's (start, length), index of the tool call.
 pub const EVENT_STRIDE: usize = 10;
 
 /// Records and their text.
@@ -45,11 +50,11 @@ impl EventBatch {
     /// Adds a text delta.
     #[inline]
     pub fn delta(&mut self, sequence_number: u64, delta: &TextDelta<'_>) {
-        if let Some(json) = delta.json {
-            return self.json(sequence_number, json);
-        }
-        let message = self.name(delta.source.wrapping_mul(2), delta.id);
-        let thread = self.name(delta.source.wrapping_mul(2) + 1, delta.thread_id);
+        let source = delta.source.wrapping_mul(2);
+        let (message, thread) = match delta.others {
+            Some(OtherFields { outline, .. }) => (self.name(source, outline), 0),
+            None => (self.name(source, delta.id), self.name(source + 1, delta.thread_id)),
+        };
         let (kind, index) = match delta.field {
             TextField::Content => (kind::CONTENT, 0),
             TextField::Reasoning => (kind::REASONING, 0),
@@ -57,8 +62,12 @@ impl EventBatch {
         };
         let text = self.text.push(delta.text);
         let mut record = [kind, message, thread, 0, 0, 0, 0, 0, 0, index];
+        if let Some(OtherFields { changed, .. }) = delta.others {
+            let changed = self.text.push(changed);
+            record[0] |= kind::LIKE | if changed.wide { kind::WIDE_CHANGED } else { 0 };
+            (record[7], record[8]) = (changed.start, changed.len);
         // A time must be ASCII; otherwise it is left empty.
-        if let Some(time) = delta.created_at.filter(|time| is_ascii(time.as_bytes())) {
+        } else if let Some(time) = delta.created_at.filter(|time| is_ascii(time.as_bytes())) {
             let time = self.text.push(time);
             record[0] |= kind::TIMED;
             (record[7], record[8]) = (time.start, time.len);
@@ -71,11 +80,6 @@ impl EventBatch {
         self.json.clear();
         event.write(&mut self.json);
         let span = self.text.push(&self.json);
-        self.record(bare(kind::JSON), sequence_number, span);
-    }
-
-    fn json(&mut self, sequence_number: u64, json: &str) {
-        let span = self.text.push(json);
         self.record(bare(kind::JSON), sequence_number, span);
     }
 

@@ -1,6 +1,6 @@
 //! Reads records back into typed events, for front ends in Rust.
 
-use crate::event::{Event, ModelMessageDelta, TextDelta, TextField};
+use crate::event::{Event, ModelMessageDelta, OtherFields, TextDelta, TextField};
 
 use super::{EVENT_STRIDE, TextArena, kind};
 
@@ -39,6 +39,12 @@ impl EventReader {
                 }
                 _ => continue,
             };
+            if head & kind::LIKE != 0 {
+                let changed = texts.take(head & kind::WIDE_CHANGED != 0, time_start, time_len);
+                let others = OtherFields { outline: self.name(message), changed };
+                each(number, Event::from_json(&others.to_json(field, text)));
+                continue;
+            }
             let created_at = (head & kind::TIMED != 0).then(|| texts.take(false, time_start, time_len));
             let delta: ModelMessageDelta = TextDelta {
                 id: self.name(message),
@@ -46,7 +52,7 @@ impl EventReader {
                 created_at,
                 field,
                 text,
-                json: None,
+                others: None,
                 source: 0,
             }
             .to_event();

@@ -93,7 +93,7 @@ proptest! {
         let mut batch = EventBatch::default();
         let (mut taken, mut names, mut found) = ((Vec::new(), TextArena::default()), Vec::new(), Vec::new());
         for ((sequence_number, id, thread_id, time, field, text), take) in &deltas {
-            let delta = TextDelta { id, thread_id, created_at: time.as_deref(), field: *field, text, json: None, source: 0 };
+            let delta = TextDelta { id, thread_id, created_at: time.as_deref(), field: *field, text, others: None, source: 0 };
             batch.delta(*sequence_number, &delta);
             if *take {
                 batch.take(&mut taken);
@@ -118,10 +118,10 @@ proptest! {
         // Messages take their slots in this order.
         for id in ids {
             let field = TextField::Content;
-            index.append(&TextDelta { id, thread_id: "main", created_at: None, field, text: "", json: None, source: 0 });
+            index.append(&TextDelta { id, thread_id: "main", created_at: None, field, text: "", others: None, source: 0 });
         }
         for (slot, field, text) in &pieces {
-            index.append(&TextDelta { id: ids[*slot], thread_id: "main", created_at: None, field: *field, text, json: None, source: 0 });
+            index.append(&TextDelta { id: ids[*slot], thread_id: "main", created_at: None, field: *field, text, others: None, source: 0 });
             let slot = u32::try_from(*slot).expect("small");
             match expected.iter_mut().find(|(known, known_field, _)| *known == slot && known_field == field) {
                 Some((_, _, known)) => known.push_str(text),
@@ -182,7 +182,7 @@ fn a_time_that_is_none_is_left_out() {
             created_at: Some("gestern\u{fc}"),
             field,
             text: "a",
-            json: None,
+            others: None,
             source: 0,
         },
     );

@@ -1,5 +1,7 @@
 //! The hot path's view of an event: one piece of text.
 
+use crate::json::{Object, Value};
+
 use super::{ModelMessageDelta, ToolCallDelta};
 
 /// A delta that carries one piece of text and nothing else: nearly every event of a stream.
@@ -18,10 +20,55 @@ pub struct TextDelta<'a> {
     pub field: TextField,
     /// The text to append.
     pub text: &'a str,
-    /// The event's own JSON, if it has fields that this version does not know.
-    pub json: Option<&'a str>,
+    /// The fields that this version does not know, if the event has any.
+    pub others: Option<OtherFields<'a>>,
     /// Deltas with the same number usually have the same id and thread. That makes both faster to look up.
     pub source: u32,
+}
+
+/// How an event looks that has fields which this version does not know: like an earlier one. Most of its fields do not
+/// change from event to event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherFields<'a> {
+    /// The JSON of an earlier event with the same fields in the same order, id and thread. Its text and its number are
+    /// those of that event.
+    pub outline: &'a str,
+    /// The other fields that differ from the outline's, as a JSON object; empty if none does.
+    pub changed: &'a str,
+}
+
+impl OtherFields<'_> {
+    /// The event's JSON, with this piece of text, and without its number.
+    #[must_use]
+    pub fn to_json(&self, field: TextField, text: &str) -> String {
+        let changed = members(self.changed);
+        let mut event = members(self.outline);
+        for (name, value) in changed.iter() {
+            event.insert(name.to_owned(), value.clone());
+        }
+        match field {
+            TextField::Content => event.set("content", text.into()),
+            TextField::Reasoning => event.set("reasoning_content", text.into()),
+            TextField::Arguments(index) => {
+                let mut function = Object::new();
+                function.set("arguments", text.into());
+                let mut call = Object::new();
+                call.set("index", u64::from(index).into());
+                call.set("function", function.into());
+                event.set("tool_calls", Value::Array(vec![call.into()]));
+            }
+        }
+        event.remove("sequence_number");
+        event.to_json()
+    }
+}
+
+/// The members of JSON that the decoder has checked.
+fn members(json: &str) -> Object<'_> {
+    match Value::parse(json) {
+        Ok(Value::Object(object)) => object,
+        _ => Object::new(),
+    }
 }
 
 /// The field of a message that a [`TextDelta`] extends.

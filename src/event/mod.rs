@@ -22,7 +22,7 @@ mod tool;
 mod turn;
 mod types;
 
-pub use delta::{TextDelta, TextField};
+pub use delta::{OtherFields, TextDelta, TextField};
 pub use event_ref::EventRef;
 pub use input::{Approval, ByteRange, ContentPart, FileUpload, TextElement, TurnInputItem, UserContent};
 pub use message::{

@@ -21,16 +21,16 @@ pub(crate) trait Slot: Copy {
     /// The contents of a frame's holes.
     type Found: std::fmt::Debug + Default;
 
-    /// Reads the hole at the start of `rest`, which is at position `at` of its frame. Returns its length; `None` if
-    /// this is not its content.
-    fn read(self, rest: &[u8], at: usize, found: &mut Self::Found) -> Option<usize>;
+    /// Reads the hole at the start of `rest`, which is at position `at` of its frame. `earlier` is what the template's
+    /// own frame has there. Returns the hole's length; `None` if this is not its content.
+    fn read(self, rest: &[u8], earlier: &[u8], at: usize, found: &mut Self::Found) -> Option<usize>;
 }
 
 /// For protocols whose frames differ in nothing but their text.
 impl Slot for Infallible {
     type Found = ();
 
-    fn read(self, _: &[u8], _: usize, (): &mut ()) -> Option<usize> {
+    fn read(self, _: &[u8], _: &[u8], _: usize, (): &mut ()) -> Option<usize> {
         match self {}
     }
 }
@@ -97,16 +97,14 @@ pub(crate) struct Piece<'a, S: Slot, M> {
     pub(crate) meaning: &'a M,
     /// The contents of all other holes.
     pub(crate) found: &'a S::Found,
-    /// The text before it is decoded, if that differs.
-    pub(crate) escaped: Option<&'a str>,
 }
 
 /// An earlier frame with holes.
 #[derive(Debug)]
 struct Template<S, M> {
-    /// The frame without the contents of its holes, which may be long.
-    fixed: Vec<u8>,
-    /// The holes, at their positions in `fixed`, where they are empty.
+    /// The frame without its piece of text, which may be long.
+    own: Vec<u8>,
+    /// The holes, at their positions in `own`, where that of the text is empty.
     shape: Shape<S>,
     meaning: M,
 }
@@ -124,21 +122,24 @@ impl<S: Slot, M> Template<S, M> {
     /// A template that matches frames that differ from this one only in the holes.
     fn of(known: Known<'_, S, M>) -> Self {
         let Known { frame, mut shape, meaning } = known;
-        let (mut fixed, mut from) = (Vec::new(), 0);
-        for hole in &mut shape.holes {
-            fixed.extend_from_slice(frame.get(from..hole.start).unwrap_or_default());
-            from = hole.end;
-            (hole.start, hole.end) = (fixed.len(), fixed.len());
+        let (mut own, mut from, mut left_out) = (Vec::new(), 0, 0);
+        for Hole { slot, start, end } in &mut shape.holes {
+            let kept_to = if slot.is_some() { *end } else { *start };
+            own.extend_from_slice(frame.get(from..kept_to).unwrap_or_default());
+            from = *end;
+            *start -= left_out;
+            left_out += *end - kept_to;
+            *end -= left_out;
         }
-        fixed.extend_from_slice(frame.get(from..).unwrap_or_default());
-        Self { fixed, shape, meaning }
+        own.extend_from_slice(frame.get(from..).unwrap_or_default());
+        Self { own, shape, meaning }
     }
 
     /// Whether `bytes` begin with a frame that this template matches; `hit` receives the contents of its holes.
     fn matches(&self, bytes: &[u8], hit: &mut Hit<S::Found>) -> bool {
         let (mut at, mut from) = (0, 0);
         for Hole { slot, start, end } in &self.shape.holes {
-            let (Some(fixed), Some(rest)) = (self.fixed.get(from..*start), bytes.get(at..)) else {
+            let (Some(fixed), Some(rest)) = (self.own.get(from..*start), bytes.get(at..)) else {
                 return false;
             };
             if !starts_with(rest, fixed) {
@@ -153,12 +154,15 @@ impl<S: Slot, M> Template<S, M> {
                     hit.has_escapes = has_escapes;
                     len
                 }),
-                Some(slot) => slot.read(rest, at, &mut hit.found),
+                Some(slot) => {
+                    let earlier = self.own.get(*start..*end).unwrap_or_default();
+                    slot.read(rest, earlier, at, &mut hit.found)
+                }
             };
             let Some(len) = len else { return false };
             at += len;
         }
-        let (Some(tail), Some(rest)) = (self.fixed.get(from..), bytes.get(at..)) else { return false };
+        let (Some(tail), Some(rest)) = (self.own.get(from..), bytes.get(at..)) else { return false };
         hit.len = at + tail.len();
         starts_with(rest, tail)
     }
@@ -230,11 +234,11 @@ impl<S: Slot, M> Templates<S, M> {
         let raw = str::from_utf8(frame.get(hit.text.0..hit.text.1)?).ok()?;
         let (len, found) = (hit.len, &hit.found);
         if !hit.has_escapes {
-            return Some(Piece { len, text: raw, meaning, found, escaped: None });
+            return Some(Piece { len, text: raw, meaning, found });
         }
         buffer.clear();
         RawStr::escaped(raw)?.unescape_into(buffer);
-        Some(Piece { len, text: buffer, meaning, found, escaped: Some(raw) })
+        Some(Piece { len, text: buffer, meaning, found })
     }
 
     fn add(&mut self, template: Template<S, M>) {
@@ -259,7 +263,7 @@ impl<S: Slot, M> Templates<S, M> {
 /// Whether `bytes` begins with `prefix`.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call costs as much as a comparison")]
-fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
+pub(crate) fn starts_with(bytes: &[u8], prefix: &[u8]) -> bool {
     match bytes.get(..prefix.len()) {
         Some(head) => same(head, prefix),
         None => false,

@@ -87,6 +87,11 @@ impl Page {
                     continue;
                 }
             };
+            if head & kind::LIKE != 0 {
+                let changed = slice(arena, &wide, head & kind::WIDE_CHANGED != 0, time_start, time_len);
+                self.events.push((number, like(&self.names[name as usize], &changed, fields)));
+                continue;
+            }
             fields["type"] = "model.message.delta".into();
             fields["id"] = self.names[name as usize].as_str().into();
             fields["thread_id"] = self.names[thread as usize].as_str().into();
@@ -184,6 +189,18 @@ impl Uncut {
         page.follow(&mut reader);
         Self { reader, page }
     }
+}
+
+/// An event with fields that are not known: its outline, with what has changed.
+fn like(outline: &str, changed: &str, fields: Json) -> Json {
+    let mut event: Json = serde_json::from_str(outline).expect("JSON");
+    let members = event.as_object_mut().expect("an object");
+    members.remove("sequence_number");
+    let changed: Json = if changed.is_empty() { json!({}) } else { serde_json::from_str(changed).expect("JSON") };
+    for part in [changed, fields] {
+        members.extend(part.as_object().expect("an object").clone());
+    }
+    event
 }
 
 fn wide_units(arena: &TextArena) -> Vec<u16> {

@@ -34,8 +34,8 @@ pub fn of_own_json(json: &str) -> Json {
 
 /// A text delta as the event that the wire names.
 pub fn of_delta(delta: &TextDelta<'_>) -> Json {
-    if let Some(json) = delta.json {
-        return of_own_json(json);
+    if let Some(others) = delta.others {
+        return of_json(&others.to_json(delta.field, delta.text));
     }
     let name = match delta.field {
         TextField::Content => "content",

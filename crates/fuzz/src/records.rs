@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 use turnwire::delivery::{EVENT_STRIDE, EventBatch, Span, TextArena, kind};
-use turnwire::event::{TextDelta, TextField};
+use turnwire::event::{OtherFields, TextDelta, TextField};
 
 use crate::plain;
 
@@ -46,6 +46,13 @@ impl Records {
                 }
                 other => panic!("a record of kind {other}"),
             };
+            if flags & kind::LIKE != 0 {
+                let wide = flags & kind::WIDE_CHANGED != 0;
+                let changed = texts.get(Span { start: time_start, len: time_len, wide });
+                let others = OtherFields { outline: &self.names[message as usize], changed: &changed };
+                self.events.push((number(low, high), plain::of_json(&others.to_json(field, &text))));
+                continue;
+            }
             let time = texts.get(Span { start: time_start, len: time_len, wide: false });
             let delta = TextDelta {
                 id: &self.names[message as usize],
@@ -53,7 +60,7 @@ impl Records {
                 created_at: (flags & kind::TIMED != 0).then_some(&*time),
                 field,
                 text: &text,
-                json: None,
+                others: None,
                 source: 0,
             };
             self.events.push((number(low, high), plain::of_delta(&delta)));

@@ -2,9 +2,10 @@
 //
 // The core writes the events of a whole network chunk into its memory as fixed-size records of integers, beside two
 // arenas of text (`src/delivery` describes both). Each arena is decoded once and sliced. Objects of a delta have one
-// fixed shape each. All other events are JSON, which is parsed on delivery.
+// fixed shape each; one with fields that this version does not know is a copy of an earlier one, its outline, with what
+// has changed. All other events are JSON, which is parsed on delivery.
 import { type CoreMemory, decoder } from "../boundary/boundary.js";
-import type { Event } from "../wire/events.js";
+import type { Event, ToolCallDelta } from "../wire/events.js";
 
 /** Parses JSON from the core. */
 export interface JsonParser {
@@ -43,6 +44,8 @@ const JSON_TEXT = 3;
 const NATIVE = 4;
 const WIDE = 1 << 8;
 const TIMED = 1 << 9;
+const LIKE = 1 << 10;
+const WIDE_CHANGED = 1 << 11;
 
 /** Below this many bytes, building a string from character codes is faster than calling a decoder. */
 const SHORT = 64;
@@ -90,6 +93,8 @@ function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
 /** Creates the events of one turn; keeps the names to which its records refer by number. */
 export class EventReader {
   readonly #names: string[] = [];
+  /** The names that are outlines, parsed. */
+  readonly #outlines: object[] = [];
   readonly #json: JsonParser;
   /** The native frames that were among the events that were read last, if they are wanted. */
   natives: unknown[] | undefined;
@@ -99,7 +104,8 @@ export class EventReader {
   }
 
   /** Returns the events of `lent`. */
-  read({ words: records, from, to, ascii, wide }: Lent): StreamEvent[] {
+  read(lent: Lent): StreamEvent[] {
+    const { words: records, from, to, ascii, wide } = lent;
     let events: StreamEvent[] | undefined;
     this.natives = undefined;
     for (let at = from; at < to; at += STRIDE) {
@@ -114,7 +120,7 @@ export class EventReader {
         this.#names.push(text);
         continue;
       }
-      const event = this.#event(kind, records, at, text);
+      const event = kind & LIKE ? this.#like(kind, lent, at, text) : this.#event(kind, records, at, text);
       if (kind & TIMED) {
         const time = records[at + 7]!;
         (event as { created_at?: string }).created_at = ascii.slice(time, time + records[at + 8]!);
@@ -126,10 +132,29 @@ export class EventReader {
     return events ?? NONE;
   }
 
+  /** A copy of an outline. What both have in common is frozen, since all copies share it. */
+  #like(kind: number, { words: records, ascii, wide }: Lent, at: number, text: string): StreamEvent {
+    const number = records[at + 1]!;
+    const outline = (this.#outlines[number] ??= {
+      ...(JSON.parse(this.#names[number]!, (_, value: unknown) => Object.freeze(value)) as object),
+      sequence_number: 0,
+    });
+    const start = records[at + 7]!;
+    const length = records[at + 8]!;
+    const changed = length > 0 ? (JSON.parse((kind & WIDE_CHANGED ? wide : ascii).slice(start, start + length)) as object) : undefined;
+    const sequence_number = numberOf(records, at);
+    switch (kind & 0xff) {
+      case CONTENT:
+        return { ...outline, ...changed, content: text, sequence_number } as StreamEvent;
+      case REASONING:
+        return { ...outline, ...changed, reasoning_content: text, sequence_number } as StreamEvent;
+      default:
+        return { ...outline, ...changed, tool_calls: callsOf(records, at, text), sequence_number } as StreamEvent;
+    }
+  }
+
   #event(kind: number, records: Uint32Array, at: number, text: string): StreamEvent {
-    const high = records[at + 4]!;
-    // Small numbers stay whole numbers for the engine, which need no memory of their own.
-    const sequence_number = high === 0 ? records[at + 3]! : records[at + 3]! + high * 0x1_0000_0000;
+    const sequence_number = numberOf(records, at);
     if ((kind & 0xff) === JSON_TEXT) {
       const event = this.#json.parse(text) as { sequence_number: number };
       event.sequence_number = sequence_number;
@@ -142,13 +167,21 @@ export class EventReader {
         return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
       case REASONING:
         return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
-      default: {
-        // Arguments of a tool call.
-        const tool_calls = [{ index: records[at + 9]!, function: { arguments: text } }];
-        return { type: "model.message.delta", id, thread_id, tool_calls, sequence_number };
-      }
+      default:
+        return { type: "model.message.delta", id, thread_id, tool_calls: callsOf(records, at, text), sequence_number };
     }
   }
+}
+
+/** The sequence number of a record. Small ones stay whole numbers for the engine, which need no memory of their own. */
+function numberOf(records: Uint32Array, at: number): number {
+  const high = records[at + 4]!;
+  return high === 0 ? records[at + 3]! : records[at + 3]! + high * 0x1_0000_0000;
+}
+
+/** A piece of a tool call's arguments. */
+function callsOf(records: Uint32Array, at: number, text: string): ToolCallDelta[] {
+  return [{ index: records[at + 9]!, function: { arguments: text } }];
 }
 
 /** The JSON of a frame, or its text if it is not JSON. */

@@ -64,11 +64,8 @@ impl Seen {
 
 /// A text delta as the event that the wire names.
 pub(crate) fn delta_json(delta: &TextDelta<'_>) -> Json {
-    if let Some(json) = delta.json {
-        let mut event: Json = serde_json::from_str(json).expect("an event is JSON");
-        // The one that counts is set where the event is delivered.
-        event.as_object_mut().expect("an object").remove("sequence_number");
-        return event;
+    if let Some(others) = delta.others {
+        return serde_json::from_str(&others.to_json(delta.field, delta.text)).expect("an event is JSON");
     }
     let mut event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id});
     if let Some(created_at) = delta.created_at {

@@ -4,7 +4,7 @@
 //! [`canonical`](super::canonical); a *scan* of the JSON creates them. The scan leaves everything that it does not
 //! fully know to the general reader. Both must agree with that reader; a property test checks this.
 
-use crate::event::{TextDelta, TextField};
+use crate::event::{OtherFields, TextDelta, TextField};
 use crate::json::{RawStr, Scanner, parse_u64};
 use crate::protocol::EventSink;
 use crate::protocol::template::{Known, Piece, Shape, Templates};
@@ -13,7 +13,7 @@ use crate::sse::{Run, WholeFrame};
 use super::canonical::{NUMBER, sequence_number};
 use super::counting;
 use super::schema::MAX_TOOL_CALLS;
-use super::slots::Varying;
+use super::slots::{Found, Varying};
 
 /// Reads text deltas.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct DeltaReader {
     templates: Templates<Varying, Meaning>,
     /// The number of templates created so far.
     made: u32,
+    /// The fields of an event that differ from its outline. Its memory serves the next one.
+    changed: String,
 }
 
 /// What a template says of its deltas, apart from what its holes contain.
@@ -29,6 +31,8 @@ struct Meaning {
     id: String,
     thread_id: String,
     field: TextField,
+    /// The JSON of the template's event, if it has fields that this version does not know.
+    outline: Option<String>,
     /// The number of this id and thread.
     source: u32,
 }
@@ -62,9 +66,9 @@ impl DeltaReader {
         part: Part,
         sink: &mut dyn EventSink,
     ) -> Option<(usize, Option<(usize, usize)>)> {
-        let Self { templates, made } = self;
+        let Self { templates, made, changed } = self;
         let piece = templates.read(bytes, |bytes| known(bytes, part, made))?;
-        let delta = delta(&piece, bytes)?;
+        let delta = delta(&piece, bytes, changed)?;
         let Piece { len, found, .. } = piece;
         let id = match part {
             Part::Frame => found.id_number,
@@ -96,33 +100,62 @@ fn known<'a>(bytes: &'a [u8], part: Part, made: &mut u32) -> Option<Known<'a, Va
     };
     let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
     let (mut shape, delta) = scan(data)?;
+    let outline = delta.has_others.then(|| data.to_owned());
     shape.shift(frame.data.0);
     if let Some((start, end)) = frame.id {
         shape.hole(Varying::FrameId, start, end);
     }
     *made = made.wrapping_add(1);
     let (id, thread_id) = (delta.id.to_owned(), delta.thread_id.to_owned());
-    let meaning = Meaning { id, thread_id, field: delta.field, source: *made };
+    let meaning = Meaning { id, thread_id, field: delta.field, outline, source: *made };
     Some(Known { frame: bytes.get(..frame.len)?, shape, meaning })
 }
 
-/// The delta in a frame that a template matched. `None` if its text, or its JSON, is invalid or has to be repaired.
+/// The delta in a frame that a template matched. `None` if its text, or its JSON, is invalid.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a call would copy the delta")]
-fn delta<'a>(piece: &Piece<'a, Varying, Meaning>, frame: &'a [u8]) -> Option<TextDelta<'a>> {
-    let &Piece { text, meaning, found, escaped, .. } = piece;
+fn delta<'a>(
+    piece: &Piece<'a, Varying, Meaning>,
+    frame: &'a [u8],
+    changed: &'a mut String,
+) -> Option<TextDelta<'a>> {
+    let &Piece { text, meaning, found, .. } = piece;
+    let Meaning { id, thread_id, field, outline, source } = meaning;
     let created_at = match found.time {
         Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
         None => None,
     };
-    let json = match found.json {
-        // Lone surrogates would have to be replaced, as in the text.
-        Some(_) if escaped.is_some_and(|text| text.contains("\\u")) => return None,
-        Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
+    let others = match outline {
+        Some(outline) => {
+            write_changed(found, created_at, frame, changed)?;
+            Some(OtherFields { outline, changed })
+        }
         None => None,
     };
-    let Meaning { id, thread_id, field, source } = meaning;
-    Some(TextDelta { id, thread_id, created_at, field: *field, text, json, source: *source })
+    Some(TextDelta { id, thread_id, created_at, field: *field, text, others, source: *source })
+}
+
+/// Writes the fields that are not as in the outline, as an object; nothing if there are none.
+fn write_changed(
+    found: &Found,
+    created_at: Option<&str>,
+    frame: &[u8],
+    changed: &mut String,
+) -> Option<()> {
+    changed.clear();
+    if let Some(time) = created_at {
+        changed.push_str("{\"created_at\":\"");
+        changed.push_str(time);
+        changed.push('"');
+    }
+    for (start, end) in &found.changed {
+        changed.push(if changed.is_empty() { '{' } else { ',' });
+        changed.push_str(str::from_utf8(frame.get(*start..*end)?).ok()?);
+    }
+    if !changed.is_empty() {
+        changed.push('}');
+    }
+    Some(())
 }
 
 /// The parts of a text delta that its template keeps.
@@ -130,6 +163,8 @@ struct Delta<'a> {
     id: &'a str,
     thread_id: &'a str,
     field: TextField,
+    /// Whether it has fields that this version does not know.
+    has_others: bool,
 }
 
 /// The fields that a text delta may have, each once. The last three cannot make it a text delta.
@@ -157,15 +192,20 @@ fn scan(data: &str) -> Option<(Shape<Varying>, Delta<'_>)> {
     scanner.begin_object().ok()?;
     let mut first = true;
     let mut seen = 0_u16;
-    let mut has_others = false;
-    while let Some(key) = scanner.next_key(&mut first).ok()? {
+    let mut others = Vec::new();
+    loop {
+        let before = scanner.at();
+        let Some(key) = scanner.next_key(&mut first).ok()? else { break };
         let name = key.plain()?;
         let Some(known) = MEMBERS.iter().position(|known| *known == name) else {
-            has_others = true;
+            // Of a field that comes twice, the last one counts, whichever has changed.
+            (!others.contains(&name)).then_some(())?;
+            others.push(name);
+            let start = before + data.get(before..)?.find('"')?;
             let _ = scanner.peek_value();
-            let start = scanner.at();
+            let name_len = scanner.at() - start;
             scanner.skip_value().ok()?;
-            shape.hole(Varying::Other, start, scanner.at());
+            shape.hole(Varying::Other(name_len), start, scanner.at());
             continue;
         };
         // Once as text and once as null also counts as twice.
@@ -203,13 +243,13 @@ fn scan(data: &str) -> Option<(Shape<Varying>, Delta<'_>)> {
     }
     scanner.finish().ok()?;
     is_delta.then_some(())?;
+    let has_others = !others.is_empty();
     if has_others {
-        // Such an event is passed on unchanged, so it must not need a default.
+        // Such an event is passed on as it came, so it must not need a default.
         thread_id?;
         shape.hole(Varying::Start, 0, 0);
-        shape.hole(Varying::End, data.len(), data.len());
     }
-    Some((shape, Delta { id: id?, thread_id: thread_id.unwrap_or("main"), field: field? }))
+    Some((shape, Delta { id: id?, thread_id: thread_id.unwrap_or("main"), field: field?, has_others }))
 }
 
 /// Sets the piece of text, which a delta has once.

@@ -1,7 +1,7 @@
 //! What differs between the frames of text deltas, apart from the text, and how it is read.
 
 use crate::json::{RawStr, Scanner};
-use crate::protocol::template::{Slot, whole_number};
+use crate::protocol::template::{Slot, starts_with, whole_number};
 
 /// The deepest nesting of unknown fields; the general reader reads deeper ones.
 const MAX_UNKNOWN_DEPTH: u32 = 16;
@@ -15,12 +15,10 @@ pub(super) enum Varying {
     Number,
     /// The value of the frame's `id` line.
     FrameId,
-    /// The value of a field that this version does not know.
-    Other,
-    /// Nothing: the start of the event's JSON, if it has fields that this version does not know.
+    /// A field that this version does not know. Its value comes after so many bytes.
+    Other(usize),
+    /// Nothing: the start of the event's JSON, if it has such fields.
     Start,
-    /// Nothing: the end of that JSON.
-    End,
 }
 
 /// The contents of a frame's holes; zeros for missing ones. Positions are those of the first byte, and after the last.
@@ -32,14 +30,14 @@ pub(super) struct Found {
     pub(super) id: Option<(usize, usize)>,
     pub(super) id_number: u64,
     pub(super) time: Option<(usize, usize)>,
-    /// The position of the event's JSON, if it has fields that this version does not know.
-    pub(super) json: Option<(usize, usize)>,
+    /// The positions of the fields that this version does not know, whose values are not those of the template's frame.
+    pub(super) changed: Vec<(usize, usize)>,
 }
 
 impl Slot for Varying {
     type Found = Found;
 
-    fn read(self, rest: &[u8], at: usize, found: &mut Found) -> Option<usize> {
+    fn read(self, rest: &[u8], earlier: &[u8], at: usize, found: &mut Found) -> Option<usize> {
         match self {
             Self::FrameId => {
                 let (len, number) = whole_number(rest);
@@ -58,17 +56,26 @@ impl Slot for Varying {
                 found.time = Some((at, at + len));
                 Some(len)
             }
-            Self::Other => value_len(rest),
-            Self::Start => {
-                found.json = Some((at, at));
-                Some(0)
+            Self::Other(name_len) => {
+                if starts_with(rest, earlier) && ends_value(rest.get(earlier.len())) {
+                    return Some(earlier.len());
+                }
+                starts_with(rest, earlier.get(..name_len)?).then_some(())?;
+                let len = name_len + value_len(rest.get(name_len..)?)?;
+                found.changed.push((at, at + len));
+                Some(len)
             }
-            Self::End => {
-                found.json = found.json.map(|(start, _)| (start, at));
+            Self::Start => {
+                found.changed.clear();
                 Some(0)
             }
         }
     }
+}
+
+/// Whether a value ends before this byte: without it, `1` would be the value in `12`.
+fn ends_value(next: Option<&u8>) -> bool {
+    matches!(next, Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'))
 }
 
 /// The length of the value at the start of `bytes`, if it is a valid one. Whether it is UTF-8 is not checked.
@@ -80,9 +87,7 @@ fn value_len(bytes: &[u8]) -> Option<usize> {
         },
         b'{' | b'[' => container_len(bytes),
         _ => {
-            let len = bytes
-                .iter()
-                .position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'))?;
+            let len = bytes.iter().position(|byte| ends_value(Some(byte)))?;
             valid_len(bytes, len)
         }
     }

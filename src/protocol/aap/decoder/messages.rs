@@ -39,7 +39,7 @@ impl Turn {
             let (id, thread_id) = (&*message.id, MAIN_THREAD);
             sink.delta(
                 sequence_number,
-                TextDelta { id, thread_id, created_at: None, field, text, json: None, source: 0 },
+                TextDelta { id, thread_id, created_at: None, field, text, others: None, source: 0 },
             );
         }
     }

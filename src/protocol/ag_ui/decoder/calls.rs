@@ -242,7 +242,7 @@ impl Run {
         let (id, thread_id, field) = (&*message.id, &*message.thread_id, TextField::Arguments(index));
         sink.delta(
             sequence_number,
-            TextDelta { id, thread_id, created_at: None, field, text: piece, json: None, source: 0 },
+            TextDelta { id, thread_id, created_at: None, field, text: piece, others: None, source: 0 },
         );
     }
 

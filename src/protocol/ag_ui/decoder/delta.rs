@@ -32,7 +32,7 @@ pub(super) struct Time;
 impl Slot for Time {
     type Found = ();
 
-    fn read(self, rest: &[u8], _: usize, (): &mut ()) -> Option<usize> {
+    fn read(self, rest: &[u8], _: &[u8], _: usize, (): &mut ()) -> Option<usize> {
         let (len, number) = whole_number(rest);
         // A JSON number does not begin with 0. An invalid one is left to the general reader.
         (number > 0 && rest.first() != Some(&b'0')).then_some(len)

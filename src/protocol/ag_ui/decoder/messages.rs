@@ -307,7 +307,7 @@ impl Run {
         let source = u32::try_from(number).unwrap_or_default();
         sink.delta(
             sequence_number,
-            TextDelta { id, thread_id, created_at: None, field, text: piece, json: None, source },
+            TextDelta { id, thread_id, created_at: None, field, text: piece, others: None, source },
         );
     }
 

@@ -297,6 +297,6 @@ fn emit_arguments(call: &Call, sequence_number: u64, text: &str, sink: &mut dyn 
     let (id, field) = (&*call.message, TextField::Arguments(call.index));
     sink.delta(
         sequence_number,
-        TextDelta { id, thread_id: MAIN_THREAD, created_at: None, field, text, json: None, source: 0 },
+        TextDelta { id, thread_id: MAIN_THREAD, created_at: None, field, text, others: None, source: 0 },
     );
 }

@@ -46,7 +46,7 @@ pub(super) struct Found {
 impl Slot for Varying {
     type Found = Found;
 
-    fn read(self, rest: &[u8], at: usize, found: &mut Found) -> Option<usize> {
+    fn read(self, rest: &[u8], _: &[u8], at: usize, found: &mut Found) -> Option<usize> {
         match self {
             Self::Number => {
                 let (len, _) = whole_number(rest);

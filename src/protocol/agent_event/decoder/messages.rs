@@ -134,7 +134,7 @@ impl Run {
             let (id, thread_id) = (&*message.id, MAIN_THREAD);
             sink.delta(
                 sequence_number,
-                TextDelta { id, thread_id, created_at: None, field, text, json: None, source: 0 },
+                TextDelta { id, thread_id, created_at: None, field, text, others: None, source: 0 },
             );
         }
         Ok(())

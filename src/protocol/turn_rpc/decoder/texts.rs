@@ -59,7 +59,7 @@ impl Turn {
         let thread_id = self.thread_name(thread);
         sink.delta(
             sequence_number,
-            TextDelta { id: &id, thread_id, created_at: None, field, text, json: None, source: 0 },
+            TextDelta { id: &id, thread_id, created_at: None, field, text, others: None, source: 0 },
         );
         if let Some(item) = self.items.get_mut(at) {
             item.id = id;
