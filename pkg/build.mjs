@@ -19,8 +19,11 @@ import { LOWERED, scriptOf } from "./script.mjs";
 
 const root = import.meta.dirname;
 
-// The families of protocols: each has a core, which is a folder in core/ and a module in dist/.
+// The families of protocols: each has a core, which is a folder in core/ and a text in dist/.
 const FAMILIES = Object.keys(families);
+// The core of all families, which is a module in dist/: for platforms that compile modules ahead of time, for Node's CommonJS, and for
+// pages that fetch it themselves. A module for each family would be twice as much in the package.
+const WHOLE = "all";
 // The files of all extras.
 const EXTRAS = new Set(Object.values(families).flatMap(({ extras = {} }) => Object.values(extras).map((place) => place.split(" ")[0])));
 // What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
@@ -177,6 +180,7 @@ async function core(family) {
   if (imports.length > 0) {
     throw new Error(`the core must need nothing of JavaScript, but imports ${imports.map(({ name }) => name)}`);
   }
+  if (family === WHOLE) return;
   writeFileSync(inCore(family, "inline.js"), `export const packed = ${JSON.stringify(pack(bytes))};\n`);
   writeFileSync(
     inCore(family, "inline.d.ts"),
@@ -231,8 +235,8 @@ function prune(bytes, family) {
     module.removeExport(name);
     if (name in names) module.addFunctionExport(value, names[name]);
   }
-  // By this `turnwire/slim` knows which core it was given.
-  module.addMemoryExport("0", family);
+  // By this `turnwire/slim` knows what it was given.
+  if (family === WHOLE) module.addMemoryExport("0", "turnwire");
   return blanked(Buffer.from(module.emitBinary()));
 }
 
@@ -242,24 +246,22 @@ function listed(length, get) {
 }
 
 /**
- * A core's exports by their names in Rust, and their names in the package: single letters. Those of all cores come first,
- * so that `boundary.ts` can call each core.
+ * A core's exports by their names in Rust, and their names in the package, which are short, and the same in all cores:
+ * `boundary.ts` can call each.
  */
 function shortNames(family) {
-  const declarations = readFileSync(inCore(family, "core_bg.wasm.d.ts"), "utf8");
-  const names = [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)].map(([, name]) => name);
-  const ordered = [...names.filter((name) => !OWN.test(name)), ...names.filter((name) => OWN.test(name))];
-  return Object.fromEntries(ordered.map((name, at) => [name, (at + 10).toString(36)]));
+  const all = exportsOf(WHOLE);
+  const ordered = [...all.filter((name) => !OWN.test(name)), ...all.filter((name) => OWN.test(name))];
+  const names = Object.fromEntries(ordered.map((name, at) => [name, (at + 10).toString(36)]));
+  const own = exportsOf(family);
+  const lacking = all.find((name) => !OWN.test(name) && !own.includes(name));
+  if (lacking) throw new Error(`the core of ${family} does not export ${lacking}`);
+  return Object.fromEntries(own.map((name) => [name, names[name]]));
 }
 
-/** The same of all cores together. */
-function allNames() {
-  const [first, ...others] = FAMILIES.map(shortNames);
-  const common = (names) => JSON.stringify(Object.entries(names).filter(([name]) => !OWN.test(name)));
-  for (const other of others) {
-    if (common(other) !== common(first)) throw new Error("the cores export different functions");
-  }
-  return Object.assign({}, first, ...others);
+function exportsOf(family) {
+  const declarations = readFileSync(inCore(family, "core_bg.wasm.d.ts"), "utf8");
+  return [...declarations.matchAll(/^export const ([a-z]\w*): \(/gm)].map(([, name]) => name);
 }
 
 /** The module with the texts of `UNREAD` blanked, as long as they were. */
@@ -320,12 +322,12 @@ async function dist() {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out);
   renameSync(declarations, join(out, "types"));
-  for (const family of FAMILIES) copyFileSync(inCore(family, "core_bg.wasm"), join(out, `${family}.wasm`));
+  copyFileSync(inCore(WHOLE, "core_bg.wasm"), join(out, "core.wasm"));
   for (const format of ["esm", "cjs"]) {
     await bundleTesting(format);
     await bundleBindings(format);
     // The parts of a page name members alike.
-    const names = allNames();
+    const names = shortNames(WHOLE);
     for (const [name, source] of Object.entries({ ...PARTS, ...ENTRIES })) Object.assign(names, await bundle(name, source, format, names));
     if (format === "cjs") continue;
     await bundle("workerd", WORKERD, format, names);
@@ -378,13 +380,13 @@ async function bundle(name, source, format, names) {
     format,
     bundle: true,
     minify: true,
-    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...Object.keys(allNames())].join("|")})$`),
+    mangleProps: new RegExp(`^(${[...INTERNAL.split(" "), ...exportsOf(WHOLE)].join("|")})$`),
     mangleCache: names,
     target: "es2022",
     platform: "neutral",
     sourcemap: isMapped ? "external" : false,
     metafile: true,
-    external: ["node:fs", ...FAMILIES.map((family) => `./${family}.wasm`)],
+    external: ["node:fs", "./core.wasm"],
     // CommonJS requires its parts: import() is not everywhere where it runs, such as in Jest.
     supported: { "dynamic-import": !isCommon },
     logLevel: "warning",
@@ -403,14 +405,13 @@ async function bundle(name, source, format, names) {
   return mangleCache;
 }
 
-/** CommonJS is for Node, and reads the modules from their files: their text would be in the package twice. */
+/** CommonJS is for Node, and reads the module from its file: the texts would be in the package twice. */
 const readModules = {
   name: "read-modules",
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]core[\\/][\w-]+[\\/]inline\.js$/ }, ({ path }) => {
-      const file = JSON.stringify(`/${basename(dirname(path))}.wasm`);
-      return { contents: `import { readFileSync } from "node:fs"; export const packed = readFileSync(__dirname + ${file});` };
-    });
+    onLoad({ filter: /[\\/]core[\\/][\w-]+[\\/]inline\.js$/ }, () => ({
+      contents: 'import { readFileSync } from "node:fs"; export const packed = readFileSync(__dirname + "/core.wasm");',
+    }));
     onLoad({ filter: /[\\/]boundary[\\/]unpack\.ts$/ }, () => ({ contents: "export const unpack = (bytes) => bytes;" }));
   },
 };
@@ -487,7 +488,7 @@ function declaration(source) {
 
 /** Throws if a name that is shortened is that of a member which users see. */
 function demandPublicNames(out) {
-  const shortened = new Set([...INTERNAL.split(" "), ...Object.keys(allNames())]);
+  const shortened = new Set([...INTERNAL.split(" "), ...exportsOf(WHOLE)]);
   for (const name of PUBLIC.map((module) => declaration(`${module}.ts`))) {
     const members = readFileSync(join(out, name.replace(/ts$/, "cts")), "utf8").matchAll(/^\s+(?:readonly |get |static |async )*"?(\w+)"?\??[:(<]/gm);
     for (const [, member] of members) {
@@ -516,8 +517,8 @@ const documents = () => copyDocuments(join(root, ".."), root);
 const STAGES = { core, dist, documents, names, sources: () => writeSources(root) };
 const [, , name, family] = process.argv;
 const stage = STAGES[name];
-if (stage === undefined || ((stage === core || stage === names) && !FAMILIES.includes(family))) {
-  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${FAMILIES.join("|")}]`);
+if (stage === undefined || ((stage === core || stage === names) && ![WHOLE, ...FAMILIES].includes(family))) {
+  console.error(`usage: node build.mjs ${Object.keys(STAGES).join("|")} [${[WHOLE, ...FAMILIES].join("|")}]`);
   process.exit(2);
 }
 await stage(family);

@@ -139,20 +139,22 @@ ${rows.join("")}};
 }
 
 function workers(all) {
-  const imports = all.flatMap(([family, { extras = {} }], at) => [
-    `import core${at} from "./${family}.wasm";\n`,
-    ...Object.entries(extras).map(([name, place]) => {
+  const imports = all.flatMap(([, { extras = {} }], at) =>
+    Object.entries(extras).map(([name, place]) => {
       const [file, own] = place.split(" ");
       return `import { ${own} as ${name}${at} } from "../../${file}.js";\n`;
     }),
-  ]);
+  );
   const rows = all.map(([family, { extras = {} }], at) => {
     const own = Object.keys(extras).map((name) => `, ${name}: ${name}${at}`);
-    return `  "${family}": () => ({ start: () => started(core${at})${own.join("")} }),\n`;
+    return `  "${family}": () => ({ start${own.join("")} }),\n`;
   });
   return `${HEAD}import { started } from "../../client/face.js";
+import core from "./core.wasm";
 ${imports.join("")}
-/** The cores, which the platform has compiled. */
+const start = () => started(core);
+
+/** The core of all families, which the platform has compiled, with the extras of each. */
 export const CORES = {
 ${rows.join("")}};
 `;

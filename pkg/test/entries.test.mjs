@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import * as esm from "../dist/index.js";
 import * as slim from "../dist/slim.js";
+import { families } from "../entries.mjs";
 import { failure } from "./support/collect.mjs";
 
 const require = createRequire(import.meta.url);
@@ -119,34 +120,31 @@ test("the slim entry wants its module, fails when it gets another, and can be tr
   assert.ok(error instanceof slim.TurnwireError && error.cause instanceof Error);
   const foreign = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
   assert.equal((await failure(slim.init(foreign))).code, "wasm_failed");
-  await slim.init(wasm("truefoundry.wasm"));
+  await slim.init(wasm("core.wasm"));
   assert.equal((await slim.connect(BASE)).baseUrl, BASE.baseUrl);
-  await slim.init(wasm("truefoundry.wasm"));
+  await slim.init(wasm("core.wasm"));
 });
 
-test("the slim entry takes the modules of several families, and names the file that is missing", async () => {
-  const { connect, init } = await import("../dist/slim.js?several");
+test("the slim entry has all protocols, names the file that is missing, and waits for one that is on its way", async () => {
+  const { connect, init } = await import("../dist/slim.js?other");
   const missing = await failure(connect(TIREA));
   assert.equal(missing.code, "wasm_missing");
-  assert.match(missing.message, /turnwire\/agent-event\.wasm/);
-  await init(wasm("agent-event.wasm"));
+  assert.match(missing.message, /turnwire\/core\.wasm/);
+  const started = init(wasm("core.wasm"));
   assert.equal((await connect(TIREA)).protocol, "tirea");
-  assert.match((await failure(connect(BASE))).message, /turnwire\/truefoundry\.wasm/);
-  // Who connects while a module is on its way waits for it.
-  const started = init(wasm("truefoundry.wasm"));
-  assert.equal((await connect({ ...BASE, protocol: "trueforge" })).protocol, "trueforge");
   await started;
+  for (const protocol of Object.values(families).flatMap(({ protocols }) => protocols)) {
+    assert.equal((await connect({ ...BASE, protocol })).protocol, protocol);
+  }
 });
 
-test("the entry for Workers has all modules at hand", async (context) => {
+test("the entry for Workers has the module at hand", async (context) => {
   const folder = copied(context);
   // What the platform makes of an imported module.
   const source = await readFile(join(folder, "workerd.js"), "utf8");
-  for (const name of ["truefoundry", "agent-event", "aap", "turn-rpc", "ag-ui"]) {
-    const bytes = JSON.stringify((await wasm(`${name}.wasm`)).toString("base64"));
-    writeFileSync(join(folder, `${name}.mjs`), `export default new WebAssembly.Module(Buffer.from(${bytes}, "base64"));\n`);
-  }
-  writeFileSync(join(folder, "workerd.js"), source.replaceAll(/\.\/(truefoundry|agent-event|aap|turn-rpc|ag-ui)\.wasm/g, "./$1.mjs"));
+  const bytes = JSON.stringify((await wasm("core.wasm")).toString("base64"));
+  writeFileSync(join(folder, "core.mjs"), `export default new WebAssembly.Module(Buffer.from(${bytes}, "base64"));\n`);
+  writeFileSync(join(folder, "workerd.js"), source.replaceAll("./core.wasm", "./core.mjs"));
   const { connect } = await import(pathToFileURL(join(folder, "workerd.js")));
   assert.equal((await connect(BASE)).capabilities.resume, "cursor");
   assert.equal((await connect(TIREA)).capabilities.resume, "none");

@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 pub(crate) static FAMILIES: LazyLock<Vec<String>> =
     LazyLock::new(|| listed().into_iter().map(|(name, _)| name).collect());
 
+/// The name of the core that has all of them. It sets the names of the exports of the others.
+pub(crate) const WHOLE: &str = "all";
+
 /// The names of the files that come with some cores only.
 pub(crate) static EXTRAS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let families = listed();

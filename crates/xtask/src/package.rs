@@ -2,13 +2,14 @@
 //! since its last good run is skipped.
 
 use std::fs::{self, File};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use crate::command::run;
-use crate::families::FAMILIES;
+use crate::families::{FAMILIES, WHOLE};
 use crate::progress::{begin, note};
 use crate::project::{Project, cargo};
 use crate::stamp::Stamp;
@@ -17,8 +18,11 @@ use crate::tools::{npm, rust};
 /// What a core is compiled from, relative to the checkout.
 const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
 
-/// What of a core's folder goes into the bundles.
-const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", "core_bg.wasm.d.ts", "inline.js"];
+/// The declarations of a core's exports.
+const EXPORTS: &str = "core_bg.wasm.d.ts";
+
+/// What of a core's folder goes into the bundles; that of all families has no text.
+const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", EXPORTS, "inline.js"];
 
 /// What users import besides the families.
 const ENTRIES: [&str; 3] = ["index", "slim", "conversation"];
@@ -47,13 +51,18 @@ pub(crate) fn build(project: &Project) -> Result<()> {
         run(Command::new("node").args(["build.mjs", stage]).current_dir(project.path("pkg")))?;
     }
     let mut core_changed = false;
-    for family in &*FAMILIES {
+    for family in cores() {
         let module = compile(project, family)?;
         core_changed |= bind_and_optimise(project, family, &module)?;
     }
     let dist_changed = bundle(project)?;
     note(if core_changed || dist_changed { "package: pkg/ is built" } else { "package: pkg/ is up to date" });
     Ok(())
+}
+
+/// The cores, in the order in which they are made.
+fn cores() -> impl Iterator<Item = &'static str> {
+    iter::once(WHOLE).chain(FAMILIES.iter().map(String::as_str))
 }
 
 /// Two builds at once would write the same files; the second one waits.
@@ -67,7 +76,7 @@ fn lock(project: &Project) -> Result<File> {
     Ok(file)
 }
 
-/// Rust to wasm, with the protocols of one family; returns the module's file. Only as a `cdylib`: beside an `rlib`,
+/// Rust to wasm, with the protocols of one family or of all; returns the module's file. Only as a `cdylib`: beside an `rlib`,
 /// which the manifest asks for as well, the compiler optimises nothing across crates (measured: 1,850 brotli bytes).
 ///
 /// Cargo has one place for a package's `cdylib`, whatever its features, so each core is copied from there; without a
@@ -87,7 +96,7 @@ fn compile(project: &Project, family: &str) -> Result<PathBuf> {
     run(cargo()
         .args(["rustc", "--quiet", "--release", "--lib", "--package", "turnwire", "--crate-type", "cdylib"])
         .args(["--target", rust::WASM_TARGET, "--no-default-features", "--features"])
-        .arg(format!("module,{family}"))
+        .arg(format!("module,{}", if family == WHOLE { FAMILIES.join(",") } else { family.to_owned() }))
         .arg("--config")
         .arg(format!("target.{}.rustflags={flags}", rust::WASM_TARGET))
         .current_dir(project.root()))?;
@@ -121,8 +130,10 @@ fn bind_and_optimise(project: &Project, family: &str, module: &Path) -> Result<b
         .output(core.join("core.js"))
         .output(core.join("core.d.ts"))
         .output(core.join("core_bg.wasm"))
-        .output(core.join("inline.js"))
         .output(core.join("raw.wasm"));
+    if family != WHOLE {
+        stamp = stamp.input(&pkg.join("core").join(WHOLE).join(EXPORTS))?.output(core.join("inline.js"));
+    }
     for input in PACKED_BY {
         stamp = stamp.input(&pkg.join(input))?;
     }
@@ -154,8 +165,8 @@ fn bundle(project: &Project) -> Result<bool> {
     for input in BUNDLED {
         stamp = stamp.input(&pkg.join(input))?;
     }
-    for family in &*FAMILIES {
-        for input in CORE {
+    for family in cores() {
+        for input in CORE.iter().filter(|input| family != WHOLE || **input != "inline.js") {
             stamp = stamp.input(&pkg.join("core").join(family).join(input))?;
         }
     }
@@ -170,12 +181,11 @@ fn bundle(project: &Project) -> Result<bool> {
             stamp = stamp.output(dist.join(format!("types/entries/{}.{extension}", types(entry))));
         }
     }
-    for file in ["face.js", "face.cjs", "workerd.js"] {
+    for file in ["face.js", "face.cjs", "workerd.js", "core.wasm"] {
         stamp = stamp.output(dist.join(file));
     }
     for family in &*FAMILIES {
         stamp = stamp.output(dist.join(format!("{family}-core.js")));
-        stamp = stamp.output(dist.join(format!("{family}.wasm")));
     }
     if stamp.is_current() {
         return Ok(false);

@@ -1,6 +1,7 @@
 //! `size`: what each part of the package weighs, what pages download of it, and whether that stays in its budget.
 
 use std::fs;
+use std::iter;
 use std::path::Path;
 use std::process::Command;
 
@@ -87,7 +88,12 @@ fn parts() -> Vec<String> {
     let of = |ending: &'static str| FAMILIES.iter().map(move |family| format!("dist/{family}{ending}"));
     let extras = EXTRAS.iter().map(|name| format!("dist/{name}.js"));
     let others = OTHERS.iter().map(|name| format!("dist/{name}.js"));
-    of(".wasm").chain(of("-core.js")).chain(extras).chain(others).chain(PARTS.map(str::to_owned)).collect()
+    iter::once("dist/core.wasm".to_owned())
+        .chain(of("-core.js"))
+        .chain(extras)
+        .chain(others)
+        .chain(PARTS.map(str::to_owned))
+        .collect()
 }
 
 /// What pages download, each file compressed by itself: a page of each family, in each way.

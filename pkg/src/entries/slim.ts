@@ -1,12 +1,11 @@
 /**
- * The entry without WebAssembly inside: the page loads the modules itself, from the files `turnwire/FAMILY.wasm`.
+ * The entry without WebAssembly inside: the page loads the module itself, from the file `turnwire/core.wasm`.
  * Otherwise it exports what `turnwire` does.
  *
  * @module turnwire/slim
  */
-import type { Family } from "../boundary/protocols.js";
 import type { Client } from "../client/client.js";
-import { chunk, connectWith, load, started, startFailure, TurnwireError } from "../client/face.js";
+import { chunk, connectWith, started, startFailure, TurnwireError } from "../client/face.js";
 import type { Extras, Sources, Startable } from "../client/load.js";
 import type { ConnectOptions } from "../client/options.js";
 import type { WasmModule } from "../transport/platform.js";
@@ -14,17 +13,15 @@ import { EXTRAS } from "./families/extras.js";
 
 export * from "./api.js";
 
-/** A core's module: compiled, as bytes, or as the response to a request for the file. */
+/** The core's module: compiled, as bytes, or as the response to a request for the file. */
 export type ModuleInput = WasmModule | ArrayBufferView | ArrayBuffer | Response;
 
-/** The loaded modules. */
-const modules: Partial<Record<Family, WebAssembly.Module>> = {};
-/** The modules that are still loading. */
-const coming = new Set<Promise<Family>>();
+/** The module, once the page has passed it. */
+let module: WebAssembly.Module | undefined;
+/** Modules that are still loading. */
+const coming = new Set<Promise<unknown>>();
 
-const CORES: Sources = Object.fromEntries(
-  Object.entries(EXTRAS).map(([family, extras]) => [family, () => given(family as Family, extras)]),
-);
+const CORES: Sources = Object.fromEntries(Object.entries(EXTRAS).map(([family, extras]) => [family, () => given(extras)]));
 
 /**
  * Connects to a server: checks the options and starts the core. Sends no request to the server yet.
@@ -37,47 +34,39 @@ export function connect(options: ConnectOptions): Promise<Client> {
 }
 
 /**
- * Starts a core from a module that the page loads. Once this has resolved, `connect` works with the protocols of that
- * core. You may pass the cores of several families, each once: a second one is ignored. After a failed call, you may
- * try again.
+ * Takes the module, which has all protocols. Once this has resolved, `connect` works; it waits for a module that is still
+ * loading. A second module is ignored. After a failed call, you may try again.
  *
  * ```js
- * await init(fetch("/assets/truefoundry.wasm"));
- * await init(fetch("/assets/agent-event.wasm")); // for `protocol: "tirea"` and `"awaken"`
- * await init(fetch("/assets/aap.wasm")); // for `protocol: "aap"`
- * await init(fetch("/assets/turn-rpc.wasm")); // for `protocol: "turn-rpc"` and `"codex"`
+ * await init(fetch("/assets/core.wasm"));
  * ```
  */
 export async function init(source: ModuleInput | PromiseLike<ModuleInput>): Promise<void> {
-  const module = take(source).catch((cause: unknown) => {
-    throw startFailure(cause);
-  });
-  coming.add(module);
+  const taken = take(source);
+  coming.add(taken);
   try {
-    await load(CORES[await module]!);
+    await taken;
+  } catch (cause) {
+    throw startFailure(cause);
   } finally {
-    coming.delete(module);
+    coming.delete(taken);
   }
 }
 
-/** The core of a family, if the page has passed its module; `extras` loads its extras. */
-async function given(family: Family, extras: () => Promise<Extras>): Promise<Startable> {
-  // The page may call `connect` while its modules are still loading.
+/** The core, if the page has passed its module; `extras` loads what a family needs besides. */
+async function given(extras: () => Promise<Extras>): Promise<Startable> {
   await Promise.allSettled(coming);
-  const module = modules[family];
-  if (module) return { start: () => started(module), ...(await chunk(extras())) };
-  throw new TurnwireError("wasm_missing", `Call init(module) of turnwire/slim first, with the file turnwire/${family}.wasm.`);
+  const known = module;
+  if (known) return { start: () => started(known), ...(await chunk(extras())) };
+  throw new TurnwireError("wasm_missing", "Call init(module) of turnwire/slim first, with the file turnwire/core.wasm.");
 }
 
-/** Keeps a module; returns its family. */
-async function take(source: ModuleInput | PromiseLike<ModuleInput>): Promise<Family> {
-  const module = await compile(await source);
-  // A core also exports its memory under the name of its family.
-  const exported = WebAssembly.Module.exports(module).find(({ name }) => name in CORES);
-  if (!exported) throw new TypeError("the module is none of turnwire");
-  const family = exported.name as Family;
-  modules[family] = module;
-  return family;
+/** Keeps the first module. */
+async function take(source: ModuleInput | PromiseLike<ModuleInput>): Promise<void> {
+  const taken = await compile(await source);
+  // The core also exports its memory under this name.
+  if (!WebAssembly.Module.exports(taken).some(({ name }) => name === "turnwire")) throw new TypeError("the module is none of turnwire");
+  module ??= taken;
 }
 
 async function compile(input: ModuleInput): Promise<WebAssembly.Module> {
@@ -89,6 +78,6 @@ async function compile(input: ModuleInput): Promise<WebAssembly.Module> {
       `The WebAssembly core could not be fetched: ${input.url} answered ${input.status}.`,
     );
   }
-  // Not compileStreaming: the module is small, and servers often send a wrong Content-Type.
+  // Not compileStreaming: servers often send a wrong Content-Type.
   return WebAssembly.compile(await input.arrayBuffer());
 }

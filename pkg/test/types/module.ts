@@ -286,7 +286,7 @@ export async function past(session: Session): Promise<readonly (Turn | SettledTu
 }
 
 export async function slim(): Promise<string | undefined> {
-  await init(fetch("/truefoundry.wasm"));
+  await init(fetch("/core.wasm"));
   await init(new Uint8Array(8));
   try {
     await slimConnect({ baseUrl: "https://gateway.example/acme" });

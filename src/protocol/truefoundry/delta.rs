@@ -136,12 +136,7 @@ fn delta<'a>(
 }
 
 /// Writes the fields that are not as in the outline, as an object; nothing if there are none.
-fn write_changed(
-    found: &Found,
-    created_at: Option<&str>,
-    frame: &[u8],
-    changed: &mut String,
-) -> Option<()> {
+fn write_changed(found: &Found, created_at: Option<&str>, frame: &[u8], changed: &mut String) -> Option<()> {
     changed.clear();
     if let Some(time) = created_at {
         changed.push_str("{\"created_at\":\"");
