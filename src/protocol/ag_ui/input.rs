@@ -123,7 +123,8 @@ fn payload(item: &Object<'_>, asked: &Object<'_>) -> Value<'static> {
         payload.insert(name.to_owned(), value.clone().into_owned());
     }
     let reason = approval.text("reason");
-    if !reason.is_empty() {
+    // One server refuses what its schema does not have.
+    if !reason.is_empty() && (takes("reason") || !schema.contains("properties")) {
         payload.set("reason", reason.to_owned().into());
     }
     payload.into()

@@ -1,5 +1,5 @@
 //! AG-UI: the official client, and the official schema of events, against the development gateway; and the servers of
-//! agent frameworks, each with a scripted model, against the official client.
+//! agent frameworks, each with a scripted model, against the official client and the package.
 
 use std::process::Command;
 
@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use crate::command::{Shown, show};
 use crate::gateway;
+use crate::package;
 use crate::progress::begin;
 use crate::project::Project;
 use crate::test::tally::{self, Tally};
@@ -22,19 +23,22 @@ pub(super) fn run_client(project: &Project) -> Result<Tally> {
     install_client(project)?;
     let gateway = gateway::build(project)?;
     begin("interop: @ag-ui/client 1.0.0 against the development gateway");
-    test(project, "runs.test.mjs", |node| node.env("TURNWIRE_GATEWAY", gateway))
+    test(project, &["runs.test.mjs"], |node| node.env("TURNWIRE_GATEWAY", gateway))
 }
 
-/// Installs the servers, and counts the client's tests against them.
+/// Installs the servers, and counts the tests of the client and of the package against them.
 pub(super) fn run_servers(project: &Project) -> Result<Tally> {
     install_client(project)?;
+    package::build(project)?;
     let environments = project.scratch("ag-ui")?;
     for server in SERVERS {
         let requirements = project.path(TESTS).join(format!("servers/requirements/{server}.txt"));
         python::environment(project, &environments.join(server), &requirements)?;
     }
-    begin("interop: Pydantic AI, Agent Framework, LangGraph and Agno against @ag-ui/client 1.0.0");
-    test(project, "servers.test.mjs", |node| node.env("AG_UI_SERVERS", environments))
+    begin(
+        "interop: Pydantic AI, Agent Framework, LangGraph and Agno against @ag-ui/client 1.0.0 and the package",
+    );
+    test(project, &["servers.test.mjs", "package.test.mjs"], |node| node.env("AG_UI_SERVERS", environments))
 }
 
 fn install_client(project: &Project) -> Result<()> {
@@ -42,10 +46,11 @@ fn install_client(project: &Project) -> Result<()> {
     npm::ci(project, "tests", "which run programs")
 }
 
-fn test(project: &Project, file: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<Tally> {
+fn test(project: &Project, files: &[&str], with: impl FnOnce(&mut Command) -> &mut Command) -> Result<Tally> {
     let mut node = Command::new("node");
-    node.args(["--test", "--test-reporter=spec", "--test-timeout=300000"])
-        .arg(project.path(TESTS).join(file));
+    // Each file starts servers.
+    node.args(["--test", "--test-reporter=spec", "--test-timeout=300000", "--test-concurrency=1"])
+        .args(files.iter().map(|file| project.path(TESTS).join(file)));
     let Shown { status, output } = show(with(&mut node), super::LIMIT)?;
     tally::of_run("interop", status, tally::node(&output))
 }
