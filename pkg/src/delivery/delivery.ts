@@ -48,7 +48,7 @@ const LIKE = 1 << 10;
 const WIDE_CHANGED = 1 << 11;
 
 /** Below this many bytes, building a string from character codes is faster than calling a decoder. */
-const SHORT = 64;
+const SHORT = 128;
 
 /** The records and arenas that a header in the core's memory points to. */
 export interface Lent {

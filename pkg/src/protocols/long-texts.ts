@@ -2,24 +2,25 @@
 // place of each. A text is decoded when it is read for the first time: pages show the start of a result, or none of it.
 import { decoder, newId } from "../client/face.js";
 
+/** The beginning of all names. Servers cannot guess it, so no text of theirs is taken for a name. */
+let prefix = "";
+
 /** The long texts of one turn. */
 export class LongTexts {
-  /** The beginning of all names. Servers cannot guess it, so no text of theirs is taken for a name. */
-  #prefix = "";
   /** Strings of JSON, or what they say once that was read. */
   readonly #texts: { json: Uint8Array; text?: string }[] = [];
 
   /** The name that the next text gets. */
   get nextName(): string {
-    this.#prefix ||= newId();
-    return this.#prefix + this.#texts.length;
+    prefix ||= newId();
+    return prefix + this.#texts.length;
   }
 
   /** Keeps a string of JSON, and returns its name. Equal texts have one name: the core may compare them. */
   keep(json: Uint8Array): string {
     const known = this.#texts.findIndex((other) => isEqual(other.json, json));
     const name = this.nextName;
-    if (known >= 0) return this.#prefix + known;
+    if (known >= 0) return prefix + known;
     // To copy a text takes as long as to find it. It is copied only if most of the memory around it is of no use.
     this.#texts.push({ json: json.length * 2 < json.buffer.byteLength ? json.slice() : json });
     return name;
@@ -28,7 +29,7 @@ export class LongTexts {
   /** Parses JSON from the core, with the texts in place of their names. */
   parse(json: string): unknown {
     const value: unknown = JSON.parse(json);
-    if (this.#texts.length > 0 && json.includes(this.#prefix)) this.#restore(value);
+    if (this.#texts.length > 0 && json.includes(prefix)) this.#restore(value);
     return value;
   }
 
@@ -36,7 +37,7 @@ export class LongTexts {
     if (typeof value !== "object" || value === null) return;
     for (const [key, part] of Object.entries(value)) {
       if (typeof part !== "string") this.#restore(part);
-      else if (part.startsWith(this.#prefix)) this.#define(value, key, Number(part.slice(this.#prefix.length)));
+      else if (part.startsWith(prefix)) this.#define(value, key, Number(part.slice(prefix.length)));
     }
   }
 
