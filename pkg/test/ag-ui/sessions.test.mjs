@@ -71,6 +71,15 @@ test("what the user said is stored while the answer streams, and a run whose con
   assert.deepEqual(rolesOf(sent[1]), ["user", "assistant", "user"]);
 });
 
+test("a connection that stays open after the end of a run is left in the end, and the turn is done", async () => {
+  const frames = [started, ...says("m1", "One"), finished()].map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
+  const body = new ReadableStream({ start: (control) => control.enqueue(new TextEncoder().encode(frames)) });
+  const { client } = await serveRuns([new Response(body, { headers: { "content-type": "text/event-stream" } })], { idleTimeout: 50 });
+  const turn = (await client.agents.createSession("any")).createTurn("Hi");
+  await turn.waitForCompletion();
+  assert.deepEqual([turn.status, textOf(turn), turn.snapshot().error], ["done", "One", null]);
+});
+
 test("a session begins with messages and a state, and says its settings with each run", async () => {
   const { client, sent } = await serveRuns([run(), run(), run()]);
   const messages = [{ role: "system", content: "Be brief" }, { id: "u0", role: "user", content: "Earlier" }];
