@@ -178,10 +178,14 @@ pub trait EventDecoder {
     }
 
     /// The session's conversation (JSON) after the frames so far, if the client keeps it. Its `required_actions` are the
-    /// events that ask for something. The next start has it as `conversation`, a text, among its
-    /// terms.
+    /// events that ask for something. The next start has it as `conversation`, a text, among its terms.
     fn conversation(&self) -> Option<String> {
         None
+    }
+
+    /// Whether the server has said how the turn ends, and only the end of the stream is missing.
+    fn knows_end(&self) -> bool {
+        false
     }
 
     /// Why this connection must no longer be read, if so: then the turn is requested again, or given up.

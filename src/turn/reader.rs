@@ -173,6 +173,11 @@ impl TurnReader {
         }
     }
 
+    /// Whether only the end of the stream is missing: the server has said how the turn ends.
+    pub(super) fn knows_end(&self) -> bool {
+        ClientConversations::EXISTS && self.decoder.knows_end()
+    }
+
     /// What is wrong with a stream that the server has closed.
     pub(super) fn closing_failure(&mut self) -> Option<Error> {
         if ClientConversations::EXISTS { self.decoder.failure() } else { None }

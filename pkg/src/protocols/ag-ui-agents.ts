@@ -1,7 +1,7 @@
 // The sessions of servers that have none: the client makes them, and keeps their conversations in a store (AG-UI).
 import { Call } from "../boundary/calls.js";
 import type { Agent } from "../client/agent.js";
-import { InputError, Listeners, newId, split, within } from "../client/face.js";
+import { demand, InputError, Listeners, messageOf, newId, split, within } from "../client/face.js";
 import type { ManagedAgents, ManagedOptions, MakeSession } from "../client/managed-session.js";
 import type { KeptMessages, RunSettings } from "../client/run-settings.js";
 import { sessionStore, type TextStore } from "../common/store.js";
@@ -31,7 +31,9 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
   constructor(server: Connection, make: MakeSession<S>) {
     this.#server = server;
     this.#make = make;
-    this.#store = server.store === undefined ? sessionStore() : server.store;
+    const { store = sessionStore() } = server;
+    demand(store === null || (typeof store?.get === "function" && typeof store.set === "function"), "`store` must have `get`, `set` and `remove`, or be null");
+    this.#store = store;
   }
 
   /** Refused: the protocol has no such list. */
@@ -45,11 +47,19 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
 
   async read(id: string, options: ManagedOptions): Promise<S> {
     const given = options.messages as KeptMessages | undefined;
-    const messages = given ?? (await within(split(options)[0], async () => this.#store?.get(key(id)))) ?? undefined;
+    const messages = given ?? (await within(split(options)[0], () => this.#stored(id))) ?? undefined;
     if (messages === undefined) {
       throw new InputError("invalid_input", `no conversation of session \`${id}\` is stored here, and the server keeps none: pass \`messages\``);
     }
     return this.#open(id, options.agentName ?? "", options, messages);
+  }
+
+  async #stored(id: string): Promise<string | null | undefined> {
+    try {
+      return await this.#store?.get(key(id));
+    } catch (cause) {
+      throw new InputError("invalid_option", `\`store\` could not be read: ${messageOf(cause)}`, { cause });
+    }
   }
 
   /** Refused as well. */
@@ -67,6 +77,8 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     const kept = new Listeners<{ messages: string }>();
     kept.add("messages", (text) => this.#store?.set(key(id), text));
     const setup: AgUiSetup = { settings: options, conversation, keep: (text) => kept.tell("messages", text) };
+    // A session is there from its beginning, whatever becomes of its first run.
+    setup.keep(conversation || "{}");
     return this.#make(record, true, setup);
   }
 }

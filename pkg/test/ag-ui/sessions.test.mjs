@@ -43,6 +43,19 @@ test("a page that reloads goes on: with the same history, and with the same next
   assert.deepEqual((await again.history()).map(textOf), ["One", "Two", "Three"]);
 });
 
+test("a session is found again before its first run, and after one that was refused", async () => {
+  const served = await serveRuns([new Response('{"detail":"no"}', { status: 422, headers: { "content-type": "application/json" } }), run(...says("m1", "One"))]);
+  const session = await served.client.agents.createSession("any");
+  const reloaded = async () => (await served.reconnected()).agents.getSession(session.id);
+  assert.deepEqual([...(await (await reloaded()).history())], []);
+  const refused = session.createTurn("Hi");
+  assert.equal((await failure(refused.waitForCompletion())).status, 422);
+  const again = await reloaded();
+  assert.deepEqual([...(await again.history())], []);
+  await again.createTurn("Hi").waitForCompletion();
+  assert.deepEqual((await (await reloaded()).history()).map(textOf), ["One"]);
+});
+
 test("numbers beyond those of JavaScript survive a reload in the state", async () => {
   const served = await serveRuns([stream(started, '{"type":"STATE_SNAPSHOT","snapshot":{"n":12345678901234567890.125}}', finished()), run()]);
   const session = await served.client.agents.createSession("any");
@@ -69,6 +82,15 @@ test("what the user said is stored while the answer streams, and a run whose con
   assert.equal(sent.length, 1, "nothing is sent again");
   await session.createTurn("Again").waitForCompletion();
   assert.deepEqual(rolesOf(sent[1]), ["user", "assistant", "user"]);
+});
+
+test("a connection that stays open after the end of a run is left in the end, and the turn is done", async () => {
+  const frames = [started, ...says("m1", "One"), finished()].map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
+  const body = new ReadableStream({ start: (control) => control.enqueue(new TextEncoder().encode(frames)) });
+  const { client } = await serveRuns([new Response(body, { headers: { "content-type": "text/event-stream" } })], { idleTimeout: 50 });
+  const turn = (await client.agents.createSession("any")).createTurn("Hi");
+  await turn.waitForCompletion();
+  assert.deepEqual([turn.status, textOf(turn), turn.snapshot().error], ["done", "One", null]);
 });
 
 test("a session begins with messages and a state, and says its settings with each run", async () => {
@@ -183,6 +205,11 @@ test("a store that fails is reported, and stops nothing; none at all keeps nothi
   await turn.waitForCompletion();
   assert.deepEqual([turn.status, textOf(turn)], ["done", "One"]);
   assert.ok(reports.length > 0 && reports.every((message) => message === "full"));
+  const unreadable = { get: () => { throw new Error("locked"); }, set: () => {}, remove: () => {} };
+  const { client: locked } = await serveRuns([], { store: unreadable });
+  const { code, message } = await failure(locked.agents.getSession("any"));
+  assert.deepEqual([code, /`store`.*locked/.test(message)], ["invalid_option", true]);
+  assert.equal((await failure(connect({ baseUrl: "https://agents.test/run", protocol: "ag-ui", store: {} }))).code, "invalid_option");
   const without = await connect({ baseUrl: "https://agents.test/run", protocol: "ag-ui", store: null, fetch: async () => run() });
   const session = await without.agents.createSession("any");
   await session.createTurn("Hi").waitForCompletion();

@@ -289,3 +289,17 @@ fn a_question_about_no_call_waits_by_itself() {
     let (_, body) = begin(&mut session, "t2", &answer("i", "blue")).expect("an answer");
     assert_eq!(body["resume"], json!([{"interruptId": "i", "status": "resolved", "payload": "blue"}]));
 }
+
+#[test]
+fn a_connection_that_breaks_after_the_end_of_the_run_takes_nothing_away() {
+    for code in [ErrorCode::Network, ErrorCode::Timeout] {
+        let mut session = session();
+        let (mut turn, _) = begin(&mut session, "t1", &message("One")).expect("a start");
+        push(&mut session, &mut turn, &[json!({"type": "RUN_STARTED"})]);
+        push(&mut session, &mut turn, &says("m", "Hello"));
+        push(&mut session, &mut turn, &[json!({"type": "RUN_FINISHED", "threadId": "s", "runId": "t1"})]);
+        let failure = Outcome::Failed(Failure::from(Error::new(code, "it was kept open")));
+        end(&mut session, &mut turn, failure).expect("the end is known");
+        assert_eq!(turn.reader().machine().status(), TurnStatus::Done);
+    }
+}

@@ -87,6 +87,10 @@ impl EventDecoder for RunDecoder {
         self.run.is_begun.then(|| self.run.conversation.to_json())
     }
 
+    fn knows_end(&self) -> bool {
+        matches!(self.run.phase, Phase::Held(_))
+    }
+
     fn failure(&mut self) -> Option<Error> {
         let problem = "the stream ended without an event: the server has begun no run";
         (!self.run.is_begun).then(|| Error::new(ErrorCode::UnexpectedResponse, problem))
