@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::config::Upstream;
+use crate::address::Upstream;
 
 /// How long a connection may take to be made, encryption included.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);

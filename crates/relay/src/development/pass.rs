@@ -15,12 +15,12 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body::Frame;
 
-use crate::config::RelayConfig;
+use super::config::RelayConfig;
+use crate::client::{self, UpstreamClient};
 use crate::connection::Connection;
 use crate::headers;
 use crate::host::Hosts;
 use crate::tunnel::{self, Tunnel};
-use crate::upstream::{self, UpstreamClient};
 
 /// What every request of a relay shares.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ struct Shared {
 
 impl Relay {
     pub(crate) fn new(config: RelayConfig, hosts: Hosts) -> Self {
-        let client = upstream::client(&config.upstream);
+        let client = client::client(&config.upstream);
         Self(Arc::new(Shared { config, hosts, client }))
     }
 
