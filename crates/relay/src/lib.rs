@@ -22,11 +22,18 @@ pub mod turn;
 
 mod address;
 mod client;
+mod edge;
 mod headers;
 mod host;
+mod identity;
+mod limits;
+mod observe;
+mod passing;
 mod route;
+mod serve;
 mod sse;
 mod tunnel;
 
 pub use address::Upstream;
 pub use config::Config;
+pub use serve::{Addresses, Failure, check, purge, serve};

@@ -262,7 +262,7 @@ fn upstream(section: &Section<'_, '_>, name: String) -> Option<UpstreamConfig> {
         section.note_here("a socket's messages pass unread, so no session can be kept from others: write sessions = \"open\" if all users may see all");
     }
     let on_leave = section.text("on_leave").and_then(|text| on_leave(section, text.value));
-    if on_leave.is_some() && !is_logged {
+    if section.text("on_leave").is_some() && !is_logged {
         section.note("on_leave", "without a log, a turn's connection ends with its one reader: leave it out");
     }
     section.finish();

@@ -118,10 +118,6 @@ impl<'s, 'a> Section<'s, 'a> {
         text.value.parse().map_err(|problem| self.note(key, problem)).ok()
     }
 
-    pub(super) fn flag(&self, key: &str, otherwise: bool) -> bool {
-        self.typed(key, "true or false", DeValue::as_bool).map_or(otherwise, |flag| flag.value)
-    }
-
     pub(super) fn number(&self, key: &str, otherwise: u64, range: RangeInclusive<u64>) -> u64 {
         let wanted = format!("a whole number from {} to {}", range.start(), range.end());
         let number = self.typed(key, &wanted, |value| {
