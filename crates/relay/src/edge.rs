@@ -177,3 +177,119 @@ fn kept<'a>(head: &HeaderMap, names: impl Iterator<Item = &'a &'static str>) -> 
     }
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    const FORWARD: &str =
+        "[identity.forward]\nurl = \"https://id.example.com/whoami\"\nheader = \"x-user\"\n";
+
+    fn edge(listen: &str, identity: &str) -> Edge {
+        let text = format!(
+            "listen = \"{listen}\"\nhosts = [\"relay.example.com\", \"other.example.com:8443\"]\n\
+             origins = [\"https://app.example.com\"]\n{identity}\n[upstream.a]\nprotocol = \"aap\"\nurl = \"http://a\"\n"
+        );
+        Edge::new(&Config::parse(&text).expect("a config"))
+    }
+
+    fn judged(edge: &Edge, lines: &[(&str, &str)]) -> Result<(), Foreign> {
+        let request = Request::builder().uri("/a/meta");
+        let request = lines.iter().fold(request, |request, &(name, value)| request.header(name, value));
+        edge.judge(&request.body(Body::empty()).expect("a request"))
+    }
+
+    const HOST: (&str, &str) = ("host", "relay.example.com");
+    const OWN: (&str, &str) = ("origin", "https://app.example.com");
+    const SOCKET: [(&str, &str); 2] = [("connection", "upgrade"), ("upgrade", "websocket")];
+
+    #[test]
+    fn a_host_is_one_of_its_own() {
+        let edge = edge("0.0.0.0:8791", FORWARD);
+        let with = |host| judged(&edge, &[("host", host), OWN, ("turnwire-relay", "1")]);
+        for host in ["relay.example.com", "Relay.Example.com:443", "other.example.com:8443"] {
+            assert_eq!(with(host), Ok(()), "{host}");
+        }
+        for host in [
+            "other.example.com",
+            "localhost",
+            "127.0.0.1:8791",
+            "evil.example",
+            "relay.example.com.evil.example",
+            "",
+        ] {
+            assert_eq!(with(host), Err(Foreign::Host), "{host}");
+        }
+    }
+
+    /// Pages × cookies × sockets.
+    #[test]
+    fn a_page_is_one_of_the_list_and_says_what_it_does() {
+        let none = edge("127.0.0.1:8791", "[identity.none]\n");
+        let cookies = edge("0.0.0.0:8791", FORWARD);
+        let ours = ("turnwire-relay", "1");
+        for edge in [&none, &cookies] {
+            assert_eq!(judged(edge, &[HOST, OWN, ours]), Ok(()));
+            assert_eq!(judged(edge, &[HOST, ours]), Ok(()), "a program");
+            assert_eq!(judged(edge, &[&[HOST, OWN][..], &SOCKET].concat()), Ok(()));
+            for origin in [
+                "https://evil.example",
+                "null",
+                "*",
+                "https://app.example.com:444",
+                "http://app.example.com",
+                "https://app.example.com.evil",
+            ] {
+                let lines = [HOST, ours, ("origin", origin)];
+                assert_eq!(judged(edge, &lines), Err(Foreign::Page), "{origin}");
+                assert_eq!(judged(edge, &[&lines[..], &SOCKET].concat()), Err(Foreign::Page), "{origin}");
+            }
+            assert_eq!(judged(edge, &[HOST, OWN, OWN, ours]), Err(Foreign::Page));
+            assert_eq!(judged(edge, &[HOST, ours, ("sec-fetch-site", "cross-site")]), Err(Foreign::Page));
+        }
+        assert_eq!(judged(&none, &[HOST, OWN]), Ok(()));
+        assert_eq!(judged(&cookies, &[HOST, OWN]), Err(Foreign::Unasked), "no preflight was needed");
+        assert_eq!(judged(&cookies, &[&[HOST][..], &SOCKET].concat()), Err(Foreign::Page));
+    }
+
+    #[test]
+    fn what_identifies_the_caller_or_the_way_stays_here() {
+        let mut head = HeaderMap::new();
+        for name in [
+            "accept",
+            "authorization",
+            "cookie",
+            "content-type",
+            "forwarded",
+            "host",
+            "origin",
+            "referer",
+            "x-forwarded-for",
+            "x-user",
+            "transfer-encoding",
+            "turnwire-turn",
+            "sec-websocket-key",
+        ] {
+            head.insert(name, HeaderValue::from_static("1"));
+        }
+        let names = |head: &HeaderMap| {
+            let mut names: Vec<String> = head.keys().map(ToString::to_string).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&for_agent(&head, false)), ["accept", "content-type"]);
+        assert_eq!(names(&for_agent(&head, true)), ["accept", "content-type", "sec-websocket-key"]);
+        for name in [
+            "set-cookie",
+            "access-control-allow-origin",
+            "clear-site-data",
+            "location",
+            "server",
+            "retry-after",
+        ] {
+            head.insert(name, HeaderValue::from_static("1"));
+        }
+        assert_eq!(names(&for_caller(&head)), ["content-type", "retry-after"]);
+    }
+}

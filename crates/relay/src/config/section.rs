@@ -25,9 +25,9 @@ impl<'a> Source<'a> {
 
     /// Notes a mistake at this place of the text.
     pub(super) fn note(&self, at: usize, key: &str, text: impl Display) {
-        let line =
-            self.text.as_bytes()[..at.min(self.text.len())].iter().filter(|&&byte| byte == b'\n').count();
-        let problem = Problem { line: line + 1, key: key.to_owned(), text: text.to_string() };
+        let before = self.text.get(..at).unwrap_or(self.text);
+        let line = before.split('\n').count();
+        let problem = Problem { line, key: key.to_owned(), text: text.to_string() };
         self.problems.borrow_mut().push(problem);
     }
 

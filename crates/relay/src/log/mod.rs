@@ -178,7 +178,8 @@ pub trait ReplayLog: Send + Sync {
     ) -> Answer<'_, Vec<(String, Head)>>;
     /// Removes a turn that never began.
     fn remove(&self, key: TurnKey) -> Answer<'_, ()>;
-    /// Removes the frames of turns that ended before this time ago, and later the rest of them. Returns how many expired.
+    /// Removes the frames of some turns that ended before this time ago, and later the rest of them. Returns how many
+    /// expired; 0 if none is left.
     fn expire(&self, retention: Duration) -> Answer<'_, usize>;
     /// Removes turns and, but for a session's, what is known of sessions. Returns how many turns.
     fn purge(&self, what: Purge) -> Answer<'_, usize>;

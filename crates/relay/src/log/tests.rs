@@ -27,7 +27,7 @@ impl Drop for Scratch {
 }
 
 /// Runs a test on each backend.
-fn each(test: impl AsyncFn(&dyn ReplayLog)) {
+fn each(test: &impl AsyncFn(&dyn ReplayLog)) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -67,7 +67,7 @@ async fn made(log: &dyn ReplayLog, turn: &str) -> Claim {
 
 #[test]
 fn a_turn_is_made_once() {
-    each(async |log| {
+    each(&async |log: &dyn ReplayLog| {
         let claim = made(log, "t").await;
         log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
         let Ok(Created::Exists(head)) = log.create(key("t"), new("other")).await else {
@@ -88,7 +88,7 @@ fn a_turn_is_made_once() {
 
 #[test]
 fn nothing_is_appended_but_at_the_tail_by_the_owner_of_an_open_turn() {
-    each(async |log| {
+    each(&async |log: &dyn ReplayLog| {
         let first = made(log, "t").await;
         let add = |claim: &Claim, at, change| log.append(claim, at, frames(&["x", "y"]), change);
         assert_eq!(add(&first, 1, Change::default()).await, Ok(()));
@@ -109,7 +109,7 @@ fn nothing_is_appended_but_at_the_tail_by_the_owner_of_an_open_turn() {
 
 #[test]
 fn a_log_that_may_have_lost_frames_gets_a_new_id() {
-    each(async |log| {
+    each(&async |log: &dyn ReplayLog| {
         let claim = made(log, "t").await;
         let renewed = log.claim(key("t"), 1, true).await.expect("claimed");
         assert_ne!(renewed.log, claim.log);
@@ -119,7 +119,7 @@ fn a_log_that_may_have_lost_frames_gets_a_new_id() {
 
 #[test]
 fn reading_has_pages_with_at_least_one_frame() {
-    each(async |log| {
+    each(&async |log: &dyn ReplayLog| {
         let claim = made(log, "t").await;
         let all = frames(&["aaaa", "bb", "cc", "dddddd"]);
         log.append(&claim, 1, all.clone(), Change::default()).await.expect("appended");
@@ -135,7 +135,7 @@ fn reading_has_pages_with_at_least_one_frame() {
 
 #[test]
 fn turns_are_listed_expired_and_purged() {
-    each(async |log| {
+    each(&async |log: &dyn ReplayLog| {
         let cut = End::Cut { reason: CutReason::Silent, upstream: UpstreamState::Running };
         let response = ResponseHead { status: 200, content_type: "text/event-stream".to_owned() };
         let change = Change { response: Some(response.clone()), end: Some(cut) };

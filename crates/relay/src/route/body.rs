@@ -17,10 +17,14 @@ pub(crate) struct Named {
 pub(crate) struct StartBody(Vec<(String, Box<RawValue>)>);
 
 impl StartBody {
-    /// Reads a body. The error says what is wrong with it.
+    /// Reads a body with any keys.
+    pub(crate) fn any(body: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(body).map_err(|error| format!("the body is no JSON object: {error}"))
+    }
+
+    /// Reads a body that may have these keys. The error says what is wrong with it.
     pub(crate) fn read(body: &[u8], keys: &[&str]) -> Result<Self, String> {
-        let body: Self =
-            serde_json::from_slice(body).map_err(|error| format!("the body is no JSON object: {error}"))?;
+        let body = Self::any(body)?;
         match body.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
             Some(_) => Err(format!("the body may have these keys only: {}", keys.join(", "))),
             None => Ok(body),

@@ -24,11 +24,11 @@ pub(crate) use path::{Matched, Unmatched, query};
 pub enum Protocol {
     /// The Agent Application Protocol.
     Aap,
-    /// AgentEvent as tirea speaks it.
+    /// `AgentEvent` as tirea speaks it.
     Tirea,
-    /// AgentEvent as awaken speaks it.
+    /// `AgentEvent` as awaken speaks it.
     Awaken,
-    /// The TrueFoundry gateway.
+    /// The `TrueFoundry` gateway.
     TrueFoundry,
     /// JSON-RPC over a socket.
     TurnRpc,

@@ -1,5 +1,6 @@
 //! Paths, bodies, and the frames that end turns.
 
+use proptest::prelude::*;
 use turnwire::protocol::{AnyProtocol, EventSink};
 use turnwire::sse::FrameDecoder;
 
@@ -179,5 +180,23 @@ fn the_relay_and_pages_agree_where_a_turn_ends() {
         assert_eq!(mark == Mark::Last, done.0, "{frame}");
         decoder.end(&mut done);
         assert_eq!(mark != Mark::Middle, done.0, "{frame} and the stream's end");
+    }
+}
+
+proptest! {
+    /// Whatever a path is, what an agent gets of it matches the same route again, to the letter.
+    #[test]
+    fn a_path_that_was_built_is_its_own_meaning(path in "(/([a-z0-9]{1,3}|v1|runs|threads|sessions|turns|agents|%[0-9a-f]{2}|[.%/\\\\;?é ]){0,3}){0,7}") {
+        for protocol in ALL {
+            for method in [Method::GET, Method::POST] {
+                let Ok(found) = protocol.route(&method, &path) else { continue };
+                let again = protocol.route(&method, &found.path).expect("a route");
+                prop_assert_eq!(again.route.pattern, found.route.pattern);
+                prop_assert_eq!(again.path, found.path.clone());
+                prop_assert_eq!(again.session, found.session);
+                let has_two_meanings = found.path.contains("..") && found.path.split('/').any(|part| part == "..");
+                prop_assert!(!has_two_meanings && !found.path.contains("//"));
+            }
+        }
     }
 }

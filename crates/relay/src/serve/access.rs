@@ -18,7 +18,8 @@ const LARGEST: usize = 16 << 20;
 pub(super) async fn permit(call: &Call, named: Option<&Named>) -> Result<Option<String>, Refusal> {
     let config = &call.agent().config;
     if !config.is_owned {
-        return Ok(call.matched.session.clone());
+        let in_body = named.and_then(|named| named.session.clone());
+        return Ok(call.matched.session.clone().or(in_body));
     }
     match call.matched.route.place {
         Place::Nowhere => Ok(None),

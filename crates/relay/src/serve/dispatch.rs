@@ -79,9 +79,14 @@ async fn handle(app: Arc<App>, request: Request) -> Result<Response, Refusal> {
     }
     let body = collect(body, call.app.config.limits.body).await?;
     let keys = call.matched.route.keys;
-    let is_read = !keys.is_empty() && call.agent().config.is_owned;
-    let named = is_read.then(|| StartBody::read(&body, keys).and_then(|body| body.named())).transpose();
-    let named = named.map_err(Refusal::bad)?;
+    let named = match (keys, call.agent().config.is_owned) {
+        ([], _) => None,
+        (keys, true) => {
+            Some(StartBody::read(&body, keys).and_then(|body| body.named()).map_err(Refusal::bad)?)
+        }
+        // Nothing is kept from anyone: what the agent makes of the body is its own affair.
+        (_, false) => StartBody::any(&body).and_then(|body| body.named()).ok(),
+    };
     let session = access::permit(&call, named.as_ref()).await?;
     if call.matched.route.action == Action::Start && call.agent().config.is_logged {
         return start::start(&call, session, body).await;

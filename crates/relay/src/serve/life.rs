@@ -23,6 +23,8 @@ use crate::turn::{CutReason, End, UpstreamState};
 
 /// How often the log is swept.
 const SWEEP: Duration = Duration::from_secs(5);
+/// How long a reader may take nothing of what is written to it. It can come again.
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How long readers have to hear of the end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
@@ -93,7 +95,9 @@ pub async fn serve(
         .layer(app.edge.cors())
         .with_state(app.clone())
         .into_make_service_with_connect_info::<Connection>();
-    let served = axum::serve(Listener::new(listener, Connections::default()), service).into_future();
+    let served =
+        axum::serve(Listener::new(listener, Connections::default()).with_patience(PATIENCE), service)
+            .into_future();
     ready(addresses);
     let ending = async {
         tokio::select! {
@@ -150,9 +154,15 @@ async fn sweep(app: Arc<App>) {
     loop {
         interval.tick().await;
         app.usage.sweep();
-        if let Err(error) = app.log.expire(app.config.log.retention).await {
-            eprintln!("turnwire-relay: {error}");
-            continue;
+        loop {
+            match app.log.expire(app.config.log.retention).await {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    eprintln!("turnwire-relay: {error}");
+                    break;
+                }
+            }
         }
         // A turn is in the log before it has a hub.
         let making = app.hubs.making.lock().await;

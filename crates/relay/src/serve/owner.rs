@@ -20,10 +20,13 @@ use crate::limits::InUse;
 use crate::log::{Answer, Change, Claim, LogError, ReplayLog, ResponseHead};
 use crate::route::Mark;
 use crate::sse::{Cut, LARGEST, Splitter};
-use crate::turn::{Command, CutReason, End, Event, Owner};
+use crate::turn::{Command, CutReason, End, Event, Owner, UpstreamState};
 
 /// How long an agent may take to end its answer after the turn's last frame, or after it was asked to cancel.
 const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The end of a turn whose owner has failed.
+pub(super) const FAULT: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Gone };
 
 /// A turn that this process owns.
 pub(super) struct Owned {

@@ -11,7 +11,7 @@ use crate::limits::Kind;
 use crate::tunnel::{self, Tunnel};
 
 pub(super) async fn open(call: &Call, tunnel: Tunnel) -> Result<Response, Refusal> {
-    let held = call.app.usage.take(Kind::Stream, &call.caller.subject)?;
+    let in_use = call.app.usage.take(Kind::Stream, &call.caller.subject)?;
     let mut head = edge::for_agent(&call.head, true);
     tunnel::ask_for(&mut head);
     let target = call.matched.target(&call.query);
@@ -21,7 +21,7 @@ pub(super) async fn open(call: &Call, tunnel: Tunnel) -> Result<Response, Refusa
     let answer = agent.client.request(request).await.map_err(|_| Refusal::unsent())?;
     match answer.status() {
         StatusCode::SWITCHING_PROTOCOLS => {
-            let mut response = tunnel.holding(held).open(answer);
+            let mut response = tunnel.holding(in_use).open(answer);
             let kept = edge::for_caller(response.headers());
             *response.headers_mut() = kept;
             tunnel::ask_for(response.headers_mut());

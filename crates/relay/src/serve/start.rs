@@ -75,7 +75,14 @@ pub(super) async fn start(call: &Call, session: Option<String>, body: Bytes) -> 
                     requests,
                     running,
                 };
-                tokio::spawn(owner::run(owned, sent));
+                let (app, owned_hub, owned_key) = (call.app.clone(), hub.clone(), key.clone());
+                tokio::spawn(async move {
+                    if tokio::spawn(owner::run(owned, sent)).await.is_err() {
+                        // A fault of the relay must not leave readers waiting.
+                        owned_hub.abandon(owner::FAULT);
+                        app.hubs.close(&owned_key);
+                    }
+                });
                 (Source::Open(hub), None)
             }
             Err(error) => return Err(error.into()),

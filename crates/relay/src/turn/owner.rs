@@ -138,9 +138,8 @@ impl Owner {
             (_, Event::Appended) => self.acknowledged(&mut commands),
             (_, Event::NotAppended(refusal)) => self.refused(refusal, &mut commands),
             // The end is known: what else happens to the agent's connection changes nothing.
-            (Phase::Ending(_), _) => {}
+            (Phase::Ending(_), _) | (Phase::Reading { .. }, Event::Answered) => {}
             (Phase::Asking, Event::Answered) => self.phase = Phase::Reading { may_be_last: false },
-            (_, Event::Answered) => {}
             (_, Event::Frames { count, bytes, is_last, may_be_last }) => {
                 self.hold(count, bytes);
                 if is_last {
@@ -157,7 +156,7 @@ impl Owner {
             }
             (Phase::Asking, Event::Ended) => self.phase = Phase::Ending(End::Eof),
             (Phase::Asking, Event::Cut(reason)) => {
-                self.end(cut(reason, UpstreamState::Unknown), &mut commands)
+                self.end(cut(reason, UpstreamState::Unknown), &mut commands);
             }
             (Phase::Reading { .. }, Event::Cut(reason)) => {
                 let upstream = if reason == CutReason::UpstreamLost {
@@ -231,6 +230,7 @@ fn cut(reason: CutReason, upstream: UpstreamState) -> End {
 
 #[cfg(test)]
 mod tests {
+    use super::Event::{Answered, Cut, Ended, Stopped};
     use super::*;
     use proptest::prelude::*;
 
@@ -321,7 +321,6 @@ mod tests {
             }
             end
         };
-        use Event::{Answered, Cut, Ended, Stopped};
         assert_eq!(end(&[Answered, frames(true, false)]), Some(End::Done));
         assert_eq!(end(&[Answered, frames(false, true), Ended]), Some(End::Done));
         assert_eq!(end(&[Answered, frames(false, true), frames(false, false), Ended]), Some(End::Eof));

@@ -8,5 +8,6 @@ mod world;
 mod gateway;
 mod readers;
 mod restarts;
+mod sockets;
 mod starts;
 mod users;

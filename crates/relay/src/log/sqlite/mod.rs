@@ -1,4 +1,4 @@
-//! A log in one SQLite file, for one process at a time. `writer` commits whatever waits, `rows` has the statements.
+//! A log in one `SQLite` file, for one process at a time. `writer` commits whatever waits, `rows` has the statements.
 
 mod rows;
 mod writer;
@@ -114,7 +114,7 @@ fn locked(path: &Path) -> Result<File, LogError> {
 
 impl ReplayLog for SqliteLog {
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created> {
-        self.writer.write(false, move |rows| rows::create(rows, key, new))
+        self.writer.write(false, move |rows| rows::create(rows, key, &new))
     }
 
     fn claim(&self, key: TurnKey, seen: u64, is_renewed: bool) -> Answer<'_, Claim> {

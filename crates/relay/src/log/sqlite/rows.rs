@@ -13,7 +13,7 @@ use super::super::{
 pub(super) enum Fault {
     /// A law of the log.
     Law(LogError),
-    /// SQLite.
+    /// `SQLite`.
     Store(rusqlite::Error),
 }
 
@@ -78,7 +78,7 @@ pub(super) fn note_boot(rows: &Connection) -> rusqlite::Result<bool> {
     Ok(now.is_none() || before != now)
 }
 
-/// A number as SQLite keeps it: the same bits.
+/// A number as `SQLite` keeps it: the same bits.
 fn kept(number: u64) -> i64 {
     number.cast_signed()
 }
@@ -120,7 +120,7 @@ pub(super) fn head(rows: &Connection, key: &TurnKey) -> Result<(i64, Head)> {
     found(rows, key)?.ok_or(Fault::Law(LogError::Gone))
 }
 
-pub(super) fn create(rows: &Connection, key: TurnKey, new: NewTurn) -> Result<Created> {
+pub(super) fn create(rows: &Connection, key: TurnKey, new: &NewTurn) -> Result<Created> {
     if let Some((_, head)) = found(rows, &key)? {
         return Ok(Created::Exists(head));
     }
@@ -237,13 +237,15 @@ pub(super) fn remove(rows: &Connection, key: &TurnKey) -> Result<()> {
 
 pub(super) fn expire(rows: &Connection, retention: Duration) -> Result<usize> {
     let old = seconds(retention);
-    rows.execute(
-        "DELETE FROM entry WHERE turn IN (SELECT id FROM turn WHERE ended <= ? AND expired = 0)",
-        [old],
-    )?;
-    let expired = rows.execute("UPDATE turn SET expired = 1 WHERE ended <= ? AND expired = 0", [old])?;
-    rows.execute("DELETE FROM turn WHERE ended <= ?", [seconds(retention + REMEMBERED)])?;
-    Ok(expired)
+    // A few at a time: running turns wait for this transaction.
+    let mut select = rows.prepare_cached("SELECT id FROM turn WHERE ended <= ? AND expired = 0 LIMIT 8")?;
+    let ids = select.query_map([old], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+    for id in &ids {
+        rows.execute("DELETE FROM entry WHERE turn = ?", [id])?;
+        rows.execute("UPDATE turn SET expired = 1 WHERE id = ?", [id])?;
+    }
+    rows.execute("DELETE FROM turn WHERE ended <= ? AND expired = 1", [seconds(retention + REMEMBERED)])?;
+    Ok(ids.len())
 }
 
 pub(super) fn purge(rows: &Connection, what: &Purge) -> Result<usize> {
