@@ -169,3 +169,105 @@ async fn protocols_that_resume_by_themselves_pass_through() {
     let again = Stream::of(sent(again).await).rest().await.expect("a good end");
     assert!(again.contains("turn.done") && again.len() < stream.len(), "{again}");
 }
+
+/// How a turn ends that meets one of the gateway's faults.
+struct Case {
+    fault: &'static str,
+    end: &'static str,
+    reason: &'static str,
+}
+
+const fn case(fault: &'static str, end: &'static str, reason: &'static str) -> Case {
+    Case { fault, end, reason }
+}
+
+/// Plays a start with each fault before two readers. Both hear the same, without a hole, and an end that is true.
+async fn play(relay: &Relay, cases: &[Case], start: impl Fn(&str, &str) -> reqwest::RequestBuilder) {
+    for (number, Case { fault, end, reason }) in cases.iter().enumerate() {
+        let turn = format!("r-{number}");
+        let answer = sent(start(&turn, fault)).await;
+        let first = Stream::of(answer);
+        let second = Stream::of(sent(relay.events(&turn, 0)).await);
+        let first = first.rest().await.unwrap_or_else(|read| panic!("{fault}: reset after {read}"));
+        assert_eq!(second.rest().await.as_ref(), Ok(&first), "{fault}");
+        let again = Stream::of(sent(relay.events(&turn, 0)).await).rest().await;
+        assert_eq!(again.as_ref(), Ok(&first), "{fault}");
+        let (frames, told) = first.split_once("event: turnwire.cut\n").unwrap_or((&first, ""));
+        unnumbered(frames);
+        assert_eq!(told.is_empty(), reason.is_empty(), "{fault}: {told}");
+        let list = json(relay.request(Method::GET, "/a/_turnwire/v1/turns")).await;
+        let ended =
+            list["turns"].as_array().and_then(|turns| turns.iter().find(|kept| kept["id"] == turn.as_str()));
+        let ended = ended.unwrap_or_else(|| panic!("{list}"));
+        assert_eq!(ended["end"]["end"], *end, "{fault}: {first}");
+        assert_eq!(ended["end"]["reason"].as_str().unwrap_or_default(), *reason, "{fault}");
+        assert_eq!(ended["last"], frames.matches("id: ").count(), "{fault}");
+    }
+}
+
+const LIMITS: &str = "[limits]\nsilence = \"1s\"\nturn_time = \"4s\"\nstarts_per_minute = 1000\n";
+
+#[tokio::test]
+async fn faults_of_aap_are_told_as_they_are() {
+    let agents = gateway(Config { beat: std::time::Duration::from_millis(2), ..Config::default() }).await;
+    let relay = Relay::start(&config("aap", &format!("{agents}/aap"), LIMITS));
+    let made =
+        relay.request(Method::POST, "/a/sessions").json(&json!({ "agent": { "name": "support-bot" } }));
+    let id = json(made).await["sessionId"].as_str().expect("an id").to_owned();
+    let cases = [
+        case("none", "done", ""),
+        case("slow-head:200", "done", ""),
+        case("duplicate:3", "done", ""),
+        case("two-dones", "done", ""),
+        case("throw:3", "done", ""),
+        case("reset:5", "cut", "upstream_lost"),
+        case("reset-bytes:300", "cut", "upstream_lost"),
+        case("eof:5", "eof", ""),
+        case("no-done", "eof", ""),
+        case("lost-end", "eof", ""),
+        case("stall:3", "cut", "silent"),
+        case("comments:3", "cut", "turn_limit"),
+        case("giant:3:9000000", "cut", "log_full"),
+    ];
+    play(&relay, &cases, |turn, fault| {
+        let path = format!("/a/sessions/{id}/turns?fault={fault}");
+        let body = json!({ "stream": "delta", "messages": [{ "role": "user", "content": "plain" }] });
+        relay.request(Method::POST, &path).header("turnwire-turn", turn).json(&body)
+    })
+    .await;
+    for (fault, expected) in [("status:503:2", 503), ("refuse", 504), ("lost", 504)] {
+        let path = format!("/a/sessions/{id}/turns?fault={fault}");
+        let body = json!({ "stream": "delta", "messages": [{ "role": "user", "content": "plain" }] });
+        let start = || {
+            relay.request(Method::POST, &path).header("turnwire-turn", fault.replace(':', "-")).json(&body)
+        };
+        assert_eq!(status(start()).await, expected, "{fault}");
+        assert_eq!(status(start()).await, expected, "{fault}, once more");
+    }
+}
+
+#[tokio::test]
+async fn faults_of_tirea_are_told_as_they_are() {
+    let agents = gateway(Config { beat: std::time::Duration::from_millis(2), ..Config::default() }).await;
+    let relay = Relay::start(&config("tirea", &format!("{agents}/tirea"), LIMITS));
+    let cases = [
+        case("none", "done", ""),
+        case("leak", "done", ""),
+        case("error-eof:4", "done", ""),
+        case("relay-error:4", "done", ""),
+        case("retries", "done", ""),
+        case("reset:5", "cut", "upstream_lost"),
+        case("eof:5", "eof", ""),
+        case("no-done", "eof", ""),
+        case("stall:3", "cut", "silent"),
+        case("giant:3:9000000", "cut", "log_full"),
+    ];
+    play(&relay, &cases, |turn, fault| {
+        let body = run(&format!("th-{turn}"), turn, "plain");
+        relay
+            .request(Method::POST, &format!("/a/v1/runs?fault={fault}"))
+            .header("turnwire-turn", turn)
+            .json(&body)
+    })
+    .await;
+}

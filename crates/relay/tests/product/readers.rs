@@ -204,3 +204,26 @@ async fn only_known_paths_and_headers_pass() {
     assert!(!answer.headers().contains_key("set-cookie") && !answer.headers().contains_key("x-own"));
     assert_eq!(answer.headers()["turnwire-relay"], "1");
 }
+
+#[tokio::test]
+async fn what_is_no_longer_kept_is_said_to_be_so() {
+    let (server, scratch) = (Server::start().await, crate::world::Scratch::new());
+    let relay = Relay::start(&open(&server, &format!("{}retention = \"1s\"\n", scratch.log())));
+    let (first, mut wire) = begun(&relay, &server).await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    first.rest().await.expect("a good end");
+    assert_eq!(status(relay.events("t", 1)).await, 200);
+    let expired = within(async {
+        loop {
+            let answer = sent(relay.events("t", 1)).await;
+            if answer.status() == 412 {
+                return answer;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    });
+    assert_eq!(expired.await.json::<serde_json::Value>().await.expect("JSON")["code"], "expired");
+    assert_eq!(status(relay.turn("t")).await, 412, "it is not started anew");
+    assert!(server.is_left_alone().await);
+}
