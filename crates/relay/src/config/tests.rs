@@ -132,3 +132,24 @@ fn no_text_makes_the_reader_panic() {
         assert!(!mistakes(text).is_empty(), "{text}");
     }
 }
+
+/// What is said of an unknown key names all keys that are known there.
+#[test]
+fn the_guide_has_every_key() {
+    let text = "[identity.bearer]\nx = 1\n[identity.forward]\nx = 1\n[upstream.a]\nx = 1\n[log]\nx = 1\n[limits]\nx = 1\n[x]\n";
+    let guide = include_str!("../../../../docs/relay.md");
+    let sections = [text, "[identity.bearer]\nx = 1\n", "[identity.forward]\nx = 1\n"];
+    let mut known = std::collections::BTreeSet::new();
+    for mistake in sections.into_iter().flat_map(mistakes) {
+        if let Some((_, keys)) = mistake.split_once("here are: ") {
+            known.extend(keys.split(", ").map(str::to_owned));
+        }
+    }
+    assert!(known.len() > 30, "{known:?}");
+    for key in known {
+        let is_there = [format!("`{key}`"), format!("[{key}"), format!("`{key}.NAME`")]
+            .iter()
+            .any(|way| guide.contains(way));
+        assert!(is_there, "docs/relay.md does not say what `{key}` is");
+    }
+}

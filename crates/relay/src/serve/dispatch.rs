@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -24,7 +24,10 @@ const TOKEN: &str = "access_token";
 /// Answers a request.
 pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Response {
     let mut response = handle(app, request).await.unwrap_or_else(IntoResponse::into_response);
-    response.headers_mut().insert(edge::RELAY, HeaderValue::from_static("1"));
+    let head = response.headers_mut();
+    head.insert(edge::RELAY, HeaderValue::from_static("1"));
+    // What one user gets is not for the next one at the same cache.
+    head.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
 

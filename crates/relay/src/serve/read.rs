@@ -116,7 +116,7 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
         let text = "the agent did not answer, and may have got the request; the relay does not send it again";
         return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, "cut", text));
     };
-    if wanted.after > known.last && (known.end.is_some() || wanted.after > 0) {
+    if wanted.after > known.last {
         return Err(log_changed());
     }
     let is_stream = response.content_type.to_ascii_lowercase().starts_with("text/event-stream");

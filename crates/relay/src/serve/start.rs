@@ -1,18 +1,22 @@
 //! A start of a kept turn. The page names the turn, so a start whose answer was lost can be sent again: the agent gets it
 //! once.
 
-use axum::http::StatusCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request as HttpRequest, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::Call;
 use super::owner::{self, Owned};
 use super::read::{self, Source};
 use super::refusal::Refusal;
+use super::{App, Call};
 use crate::edge;
 use crate::limits::Kind;
-use crate::log::{Created, NewTurn};
+use crate::log::{Created, LogError, NewTurn, TurnKey};
 
 /// The longest id of a turn.
 const LONGEST: usize = 200;
@@ -40,56 +44,21 @@ pub(super) async fn start(call: &Call, session: Option<String>, body: Bytes) -> 
         digest.finalize().into()
     };
     let reading = call.app.usage.take(Kind::Stream, &call.caller.subject)?;
-    let making = call.app.hubs.making.lock().await;
-    let (source, known) = match call.app.hubs.get(&key) {
-        Some(hub) => {
-            let request = hub.request;
-            (Source::Open(hub), Some(request))
-        }
-        None => match call.app.log.head(key.clone()).await {
-            Ok(head) => {
-                let request = head.new.request;
-                (Source::closed(head)?, Some(request))
-            }
-            Err(crate::log::LogError::Gone) => {
-                if call.app.is_draining() {
-                    let text = "the relay is about to end, and starts no more turns";
-                    let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text);
-                    return Err(refusal.again_after(std::time::Duration::from_secs(2)));
-                }
-                call.app.usage.start(&call.caller.subject)?;
-                let running = call.app.usage.take(Kind::Turn, &call.caller.subject)?;
-                let sent = call.agent().request(call.method.clone(), &target, head, body);
-                let sent = sent.ok_or_else(Refusal::not_found)?;
-                let claim = match call.app.log.create(key.clone(), NewTurn { session, request }).await? {
-                    Created::New(claim) => claim,
-                    // Another process has the file: there is none.
-                    Created::Exists(_) => return Err(Refusal::not_found()),
-                };
-                let (hub, requests) = call.app.hubs.open(key.clone(), claim.log, request);
-                let owned = Owned {
-                    app: call.app.clone(),
-                    agent: call.agent,
-                    hub: hub.clone(),
-                    claim,
-                    requests,
-                    running,
-                };
-                let (app, owned_hub, owned_key) = (call.app.clone(), hub.clone(), key.clone());
-                tokio::spawn(async move {
-                    if tokio::spawn(owner::run(owned, sent)).await.is_err() {
-                        // A fault of the relay must not leave readers waiting.
-                        owned_hub.abandon(owner::FAULT);
-                        app.hubs.close(&owned_key);
-                    }
-                });
-                (Source::Open(hub), None)
-            }
-            Err(error) => return Err(error.into()),
-        },
+    let sent =
+        call.agent().request(call.method.clone(), &target, head, body).ok_or_else(Refusal::not_found)?;
+    let wanted = Begin {
+        app: call.app.clone(),
+        agent: call.agent,
+        subject: call.caller.subject.clone(),
+        key: key.clone(),
+        new: NewTurn { session, request },
+        sent,
     };
-    drop(making);
-    if known.is_some_and(|known| known != request) {
+    // A task of its own: a caller that leaves now must not leave a turn behind that the agent never hears of.
+    let begun = tokio::spawn(wanted.begin()).await;
+    let failed = |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", "the relay has failed");
+    let (source, known) = begun.map_err(failed)??;
+    if known != request {
         let text = "another request has started a turn of this id: choose a new id for each turn";
         return Err(Refusal::new(StatusCode::CONFLICT, "turn_taken", text));
     }
@@ -104,6 +73,60 @@ pub(super) async fn start(call: &Call, session: Option<String>, body: Bytes) -> 
         reading,
     })
     .await
+}
+
+/// A start that may be the first of its turn.
+struct Begin {
+    app: Arc<App>,
+    agent: usize,
+    subject: Arc<str>,
+    key: TurnKey,
+    new: NewTurn,
+    sent: HttpRequest<Body>,
+}
+
+impl Begin {
+    /// Where the turn is read from, and the digest of the request that started it.
+    async fn begin(self) -> Result<(Source, [u8; 32]), Refusal> {
+        let app = self.app.clone();
+        let making = app.hubs.making.lock().await;
+        if let Some(hub) = app.hubs.get(&self.key) {
+            let request = hub.request;
+            return Ok((Source::Open(hub), request));
+        }
+        match app.log.head(self.key.clone()).await {
+            Ok(head) => {
+                let request = head.new.request;
+                return Ok((Source::closed(head)?, request));
+            }
+            Err(LogError::Gone) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if app.is_draining() {
+            let text = "the relay is about to end, and starts no more turns";
+            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text);
+            return Err(refusal.again_after(Duration::from_secs(2)));
+        }
+        app.usage.start(&self.subject)?;
+        let running = app.usage.take(Kind::Turn, &self.subject)?;
+        let request = self.new.request;
+        let Created::New(claim) = app.log.create(self.key.clone(), self.new).await? else {
+            // Only a second process could have made it meanwhile, and the log has one.
+            return Err(Refusal::not_found());
+        };
+        let (hub, requests) = app.hubs.open(self.key.clone(), claim.log, request);
+        drop(making);
+        let owned = Owned { app: app.clone(), agent: self.agent, hub: hub.clone(), claim, requests, running };
+        let (owned_hub, key) = (hub.clone(), self.key);
+        tokio::spawn(async move {
+            if tokio::spawn(owner::run(owned, self.sent)).await.is_err() {
+                // A fault of the relay must not leave readers waiting.
+                owned_hub.abandon(owner::FAULT);
+                app.hubs.close(&key);
+            }
+        });
+        Ok((Source::Open(hub), request))
+    }
 }
 
 /// Whether a text may be a turn's id.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use reqwest::Method;
 
-use crate::wire::Server;
+use crate::wire::{Server, Wire};
 use crate::world::{Relay, STOP, STREAM, Stream, delta, json, numbered, open, sent, status};
 
 #[tokio::test]
@@ -126,4 +126,44 @@ async fn a_user_has_limits() {
     assert_eq!(refused.status(), 429);
     assert_eq!(status(relay.turn("bad id")).await, 400);
     assert_eq!(status(relay.turn(&"x".repeat(201))).await, 400);
+}
+
+#[tokio::test]
+async fn a_start_whose_sender_leaves_at_once_reaches_the_agent_once() {
+    let (server, scratch) = (Server::start().await, crate::world::Scratch::new());
+    let relay =
+        Relay::start(&open(&server, &format!("{}[limits]\nturns_per_subject = 100\n", scratch.log())));
+    let turns = 24_usize;
+    let agent = async {
+        let mut heads = Vec::new();
+        for _ in 0..turns {
+            let (mut wire, head) = server.accept().await;
+            wire.body(&head).await;
+            wire.write(&STREAM.replacen("Content", "Connection: close\r\nContent", 1)).await;
+            wire.chunk(STOP).await;
+            wire.end().await;
+            heads.push(head);
+        }
+        assert!(server.is_left_alone().await);
+        heads.sort();
+        heads.dedup_by_key(|head| head.lines().next().map(str::to_owned));
+        assert_eq!(heads.len(), turns, "each turn once");
+    };
+    let pages = async {
+        for turn in 0..turns {
+            let path = format!("/a/sessions/s{turn}/turns");
+            let head = format!(
+                "turnwire-relay: 1\r\nturnwire-turn: t{turn}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+            );
+            let request = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{head}\r\n{{}}");
+            let page = Wire::open(relay.address(), &request).await;
+            // At another moment each time.
+            tokio::time::sleep(Duration::from_micros(turn as u64 * 150)).await;
+            page.reset();
+            let again = relay.request(Method::POST, &path).header("turnwire-turn", format!("t{turn}"));
+            let again = again.header("content-type", "application/json").body("{}");
+            assert_eq!(Stream::of(sent(again).await).rest().await, Ok(numbered(1, STOP)));
+        }
+    };
+    tokio::join!(agent, pages);
 }
