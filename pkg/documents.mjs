@@ -5,8 +5,8 @@ import { dirname, join, normalize } from "node:path";
 
 const REPOSITORY = "https://github.com/turnwire/turnwire/blob/main";
 const LINK = /(\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g;
-/** The documents of contributors stay in the repository. */
-const OURS = ["docs/architecture.md"];
+/** The documents of contributors, and of those who run servers, stay in the repository. */
+const OURS = ["docs/architecture.md", "docs/relay.md"];
 
 /** Copies the documents from `root` into the package's folder. */
 export function copyDocuments(root, folder) {

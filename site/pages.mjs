@@ -11,7 +11,7 @@ const guides = ["first-turn", "rendering", "frameworks", "conversation", "starte
 /** The groups of the sidebar: documents by their paths. */
 export const GROUPS = {
   Guides: guides.map((name) => `docs/guides/${name}.md`),
-  Reference: ["docs/api.md", "docs/options.md", "docs/errors.md", "docs/resume.md", "docs/tools.md"],
+  Reference: ["docs/api.md", "docs/options.md", "docs/errors.md", "docs/resume.md", "docs/tools.md", "docs/relay.md"],
   Protocols: ["docs/protocols.md", "docs/truefoundry.md", "docs/trueforge.md", "docs/agent-event.md", "docs/aap.md", "docs/turn-rpc.md", "docs/ag-ui.md"],
   Package: ["docs/bundlers.md", "docs/pages.md", "docs/bench.md", "docs/engines.md", "docs/versions.md", "SECURITY.md", "CHANGELOG.md", "LICENSES.md"],
   Inside: ["docs/architecture.md"],

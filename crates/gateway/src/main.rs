@@ -7,7 +7,8 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tokio::net::TcpListener;
 use turnwire_gateway::{Chaos, Config, serve};
-use turnwire_relay::{Origins, RelayConfig, SecretHeaders, Upstream};
+use turnwire_relay::Upstream;
+use turnwire_relay::development::{Origins, RelayConfig, SecretHeaders};
 
 /// A development gateway: agent protocols with scripted agents, in memory.
 #[derive(Debug, Parser)]
@@ -129,7 +130,7 @@ async fn run(task: Option<Task>, gateway: GatewayArguments) -> std::io::Result<(
             let config = relay.config().unwrap_or_else(|problem| {
                 Arguments::command().error(ErrorKind::ValueValidation, problem).exit()
             });
-            turnwire_relay::serve(listen(address).await?, config).await
+            turnwire_relay::development::serve(listen(address).await?, config).await
         }
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::extract::connect_info::Connected;
@@ -15,7 +15,7 @@ use axum::serve::IncomingStream;
 use futures_util::task::AtomicWaker;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 
 /// How long idle connections may take to close. They close at once unless the machine is busy.
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
@@ -161,21 +161,28 @@ impl Connections {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
         let connection = Connection::default();
         lock(&self.0.open).insert(number, connection.clone());
-        Socket { stream, connection, number, register: self.clone() }
+        Socket { stream, connection, number, register: self.clone(), patience: None, stalled: None }
     }
 }
 
 /// A listener whose connections are registered.
 #[derive(Debug)]
 pub struct Listener {
-    listener: TcpListener,
+    inner: TcpListener,
     connections: Connections,
+    patience: Option<Duration>,
 }
 
 impl Listener {
     /// Registers all connections that this listener accepts.
     pub fn new(listener: TcpListener, connections: Connections) -> Self {
-        Self { listener, connections }
+        Self { inner: listener, connections, patience: None }
+    }
+
+    /// The same, with connections that end when the other side has taken nothing for this long.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self }
     }
 }
 
@@ -184,15 +191,17 @@ impl axum::serve::Listener for Listener {
     type Addr = std::net::SocketAddr;
 
     async fn accept(&mut self) -> (Socket, Self::Addr) {
-        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+        let (stream, address) = axum::serve::Listener::accept(&mut self.inner).await;
         // Small writes are the point of an event stream: they must not wait for each other. A
         // socket that refuses the option still works, only later.
         let _ = stream.set_nodelay(true);
-        (self.connections.open(stream), address)
+        let mut socket = self.connections.open(stream);
+        socket.patience = self.patience;
+        (socket, address)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.listener.local_addr()
+        self.inner.local_addr()
     }
 }
 
@@ -209,9 +218,24 @@ pub struct Socket {
     connection: Connection,
     number: u64,
     register: Connections,
+    patience: Option<Duration>,
+    /// Runs while the other side takes nothing.
+    stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Socket {
+    /// Fails if the other side has taken nothing for too long.
+    fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        let Some(patience) = self.patience.filter(|_| written.is_pending()) else {
+            self.stalled = None;
+            return written;
+        };
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(patience)));
+        ready!(stalled.as_mut().poll(context));
+        self.connection.reset();
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
     /// Fails if the connection is broken off. Remembers the task, so that breaking it off later
     /// wakes it.
     fn check(&self, context: &Context<'_>) -> io::Result<Mode> {
@@ -255,7 +279,8 @@ impl AsyncWrite for Socket {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.check(context)?;
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, written)
     }
 
     fn poll_write_vectored(
@@ -264,7 +289,8 @@ impl AsyncWrite for Socket {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.check(context)?;
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watch(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -289,4 +315,23 @@ impl AsyncWrite for Socket {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // No critical section here can panic halfway.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+
+    #[tokio::test]
+    async fn a_reader_that_takes_nothing_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let patient = Duration::from_millis(100);
+        let mut listener = Listener::new(listener, Connections::default()).with_patience(patient);
+        let _reader = TcpStream::connect(address).await.expect("a connection");
+        let (mut socket, _) = axum::serve::Listener::accept(&mut listener).await;
+        let bytes = vec![0; 64 << 20];
+        let written = timeout(Duration::from_secs(10), socket.write_all(&bytes)).await.expect("in time");
+        assert_eq!(written.expect_err("not all of it").kind(), io::ErrorKind::TimedOut);
+    }
 }

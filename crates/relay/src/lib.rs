@@ -1,50 +1,39 @@
-//! The relay stands before a server that pages cannot call themselves, because it sends no CORS
-//! headers or wants a key that no page should hold. It passes requests and streams on as they come.
+//! The relay stands between web pages and agents. It holds the key that no page may have, knows who calls, lets through what
+//! the agent's protocol needs, and keeps each turn, so that any number of readers can read it from any place.
 //!
 //! In the order of a request:
+//! - [`config`]: a TOML file, its secrets by reference, and the list of its mistakes;
 //! - [`connection`]: connections that can be closed and reset from elsewhere;
-//! - `config`: where to, for which pages, and with which headers;
-//! - `host`, `origin`: by which names it may be called, and by which pages;
-//! - `admit`: refuses all others;
-//! - `headers`: which headers are passed on;
-//! - `pass`: the request, its answer, and how they end;
-//! - `tunnel`: the same for a WebSocket;
-//! - `upstream`: connections to the server.
+//! - `edge`: by which names it may be called, by which pages, and with which headers;
+//! - `identity`: who calls;
+//! - `route`: which requests a protocol has, whose session each concerns, and which frame ends a turn;
+//! - [`turn`]: the rules of a turn's owner and of its readers, without a clock or a socket;
+//! - [`log`]: what a turn's frames are kept in;
+//! - [`serve`](serve()): the HTTP server that joins them;
+//! - `client`, `tunnel`: connections to the agents.
+//!
+//! [`development`] is the relay of `turnwire-gateway relay`: for one developer, without users and without a log.
 
+pub mod config;
 pub mod connection;
+pub mod development;
+pub mod log;
+pub mod turn;
 
-mod admit;
-mod config;
+mod address;
+mod client;
+mod edge;
 mod headers;
 mod host;
-mod origin;
-mod pass;
+mod identity;
+mod limits;
+mod observe;
+mod passing;
+mod route;
+mod serve;
+mod sse;
 mod tunnel;
-mod upstream;
 
-use axum::Router;
-use axum::middleware::from_fn_with_state;
-use tokio::net::TcpListener;
-
-pub use config::{RelayConfig, SecretHeaders, Upstream};
-pub use origin::Origins;
-
-use connection::{Connection, Connections, Listener};
-use host::Hosts;
-use pass::Relay;
-
-/// Relays until the process ends.
-pub async fn serve(listener: TcpListener, config: RelayConfig) -> std::io::Result<()> {
-    let hosts = Hosts::of(listener.local_addr()?.ip());
-    let listener = Listener::new(listener, Connections::default());
-    let cors = origin::cors(&config.origins);
-    let relay = Relay::new(config, hosts);
-    let service = Router::new()
-        .fallback(pass::pass)
-        .layer(from_fn_with_state(relay.clone(), admit::admit))
-        .layer(cors)
-        .layer(from_fn_with_state(relay.clone(), pass::log))
-        .with_state(relay)
-        .into_make_service_with_connect_info::<Connection>();
-    axum::serve(listener, service).await
-}
+pub use address::Upstream;
+pub use config::Config;
+pub use serve::{Addresses, Failure, check, purge, serve};

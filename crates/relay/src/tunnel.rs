@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::connection::Connection;
 use crate::headers;
+use crate::limits::InUse;
 
 /// The protocol that is asked for; no other passes.
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
@@ -42,6 +43,8 @@ pub(crate) fn ask_for(head: &mut HeaderMap) {
 pub(crate) struct Tunnel {
     client: OnUpgrade,
     connection: Connection,
+    /// What is in use as long as the socket is open.
+    held: Option<InUse>,
 }
 
 impl Tunnel {
@@ -49,7 +52,12 @@ impl Tunnel {
     pub(crate) fn of(head: &mut Parts, connection: Connection) -> Option<Self> {
         is_wanted(&head.headers).then_some(())?;
         let client = head.extensions.remove::<OnUpgrade>()?;
-        Some(Self { client, connection })
+        Some(Self { client, connection, held: None })
+    }
+
+    /// The same, holding this until it ends.
+    pub(crate) fn holding(self, held: InUse) -> Self {
+        Self { held: Some(held), ..self }
     }
 
     /// Passes on that the server agrees, and from then on all that both sides say.
@@ -60,6 +68,7 @@ impl Tunnel {
         ask_for(&mut head.headers);
         head.extensions.clear();
         tokio::spawn(async move {
+            let _held = self.held;
             if let (Ok(client), Ok(server)) = (self.client.await, server.await)
                 && pass_both(client, server).await.is_err()
             {

@@ -24,7 +24,13 @@ export interface RunSettings {
 }
 
 /** A message in the form of AG-UI. Messages without an `id` get one. */
-export type RunMessage = { readonly role: string; readonly id?: string; readonly [field: string]: unknown };
+export type RunMessage = {
+  /** `"user"`, `"assistant"`, `"tool"`, `"system"`, `"developer"`, `"reasoning"` or `"activity"`. */
+  readonly role: string;
+  /** The message's id. */
+  readonly id?: string;
+  readonly [field: string]: unknown;
+};
 
 /** The conversation before a session: messages, or what `session.messages()` returned. */
 export type KeptMessages = string | readonly RunMessage[];

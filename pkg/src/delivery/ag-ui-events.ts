@@ -17,27 +17,41 @@ interface OfSubagent {
 
 /** Token counts of a model. */
 export interface AgUiUsage {
+  /** The provider of the model. */
   provider?: string;
+  /** The model's name. */
   model?: string;
+  /** Tokens that the model read. */
   inputTokens?: number;
+  /** Tokens that it wrote. */
   outputTokens?: number;
+  /** Both together. */
   totalTokens?: number;
+  /** Of those that it wrote, the tokens of its reasoning. */
   reasoningTokens?: number;
+  /** Of those that it read, the tokens that came from a cache. */
   cachedInputTokens?: number;
+  /** Tokens that were written to a cache. */
   cacheWriteInputTokens?: number;
 }
 
 /** Something that a run waits for. */
 export interface AgUiInterrupt {
+  /** The interrupt's id, which the answer names. */
   id: string;
   /** `tool_call`, `input_required`, `confirmation`, or one of the framework's. */
   reason: string;
+  /** What the person is asked. */
   message?: string;
+  /** The call that it is about, if it is about one. */
   toolCallId?: string;
   /** The JSON Schema of the answer. */
   responseSchema?: Record<string, unknown>;
+  /** Until when it may be answered, ISO 8601. */
   expiresAt?: string;
+  /** The run of the sub-agent that asks; none if the agent itself does. */
   subagentRunId?: string;
+  /** What the framework adds. */
   metadata?: Record<string, unknown>;
 }
 

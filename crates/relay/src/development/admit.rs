@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::origin::Origins;
+use super::pass::Relay;
 use crate::host::Hosts;
-use crate::origin::Origins;
-use crate::pass::Relay;
 use crate::tunnel;
 
 /// Where browsers say how the page that calls and the address it calls belong together.

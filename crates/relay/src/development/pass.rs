@@ -2,9 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use axum::body::Body;
@@ -12,15 +10,14 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use http_body::Frame;
 
-use crate::config::RelayConfig;
+use super::config::RelayConfig;
+use crate::client::{self, UpstreamClient};
 use crate::connection::Connection;
 use crate::headers;
 use crate::host::Hosts;
+use crate::passing::Passing;
 use crate::tunnel::{self, Tunnel};
-use crate::upstream::{self, UpstreamClient};
 
 /// What every request of a relay shares.
 #[derive(Debug, Clone)]
@@ -35,7 +32,7 @@ struct Shared {
 
 impl Relay {
     pub(crate) fn new(config: RelayConfig, hosts: Hosts) -> Self {
-        let client = upstream::client(&config.upstream);
+        let client = client::client(&config.upstream);
         Self(Arc::new(Shared { config, hosts, client }))
     }
 
@@ -80,7 +77,7 @@ pub(crate) async fn pass(State(relay): State<Relay>, request: Request) -> Respon
             headers::clean_response(&mut head.headers);
             head.extensions.clear();
             head.version = axum::http::Version::HTTP_11;
-            Response::from_parts(head, Body::new(Passing { body, connection, breaking: None }))
+            Response::from_parts(head, Body::new(Passing::new(body, connection)))
         }
         Err(error) => unanswered(relay.config(), &error),
     }
@@ -112,43 +109,4 @@ pub(crate) async fn log(State(relay): State<Relay>, request: Request, next: Next
     let response = next.run(request).await;
     eprintln!("{line} {} {} ms", response.status().as_u16(), started.elapsed().as_millis());
     response
-}
-
-/// An answer's body. If it breaks off upstream, the client's connection is reset after what had come.
-struct Passing<B> {
-    body: B,
-    connection: Connection,
-    breaking: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-}
-
-impl<B> http_body::Body for Passing<B>
-where
-    B: http_body::Body<Data = Bytes> + Unpin,
-    B::Error: Into<axum::BoxError>,
-{
-    type Data = Bytes;
-    type Error = axum::BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
-        let this = &mut *self;
-        if let Some(breaking) = &mut this.breaking {
-            ready!(breaking.as_mut().poll(context));
-            return Poll::Ready(Some(Err("the answer broke off".into())));
-        }
-        match ready!(Pin::new(&mut this.body).poll_frame(context)) {
-            Some(Err(_)) => {
-                let connection = this.connection.clone();
-                this.breaking = Some(Box::pin(async move { connection.reset_when_written().await }));
-                self.poll_frame(context)
-            }
-            frame => Poll::Ready(frame.map(|frame| frame.map_err(Into::into))),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use turnwire_relay::{Origins, RelayConfig, SecretHeaders, serve};
+use turnwire_relay::development::{Origins, RelayConfig, SecretHeaders, serve};
 
 /// No test waits longer than this for anything.
 const PATIENCE: Duration = Duration::from_secs(10);

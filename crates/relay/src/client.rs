@@ -7,7 +7,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::Uri;
+use axum::http::response::Parts;
+use axum::http::{HeaderMap, Request, Uri};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -16,7 +19,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::config::Upstream;
+use crate::address::Upstream;
 
 /// How long a connection may take to be made, encryption included.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -35,6 +38,25 @@ pub(crate) fn client(upstream: &Upstream) -> UpstreamClient {
         .pool_idle_timeout(IDLE_LIMIT)
         .pool_timer(hyper_util::rt::TokioTimer::new())
         .build(Connector::new(upstream))
+}
+
+/// Asks for a small thing, and follows no redirects. The error says what happened.
+pub(crate) async fn get(
+    client: &UpstreamClient,
+    address: Uri,
+    head: HeaderMap,
+    limit: Duration,
+    max_bytes: usize,
+) -> Result<(Parts, Bytes), String> {
+    let mut request = Request::new(Body::empty());
+    *request.uri_mut() = address;
+    *request.headers_mut() = head;
+    let asking = async {
+        let (head, body) = client.request(request).await.map_err(|error| error.to_string())?.into_parts();
+        let body = Limited::new(body, max_bytes).collect().await.map_err(|error| error.to_string())?;
+        Ok((head, body.to_bytes()))
+    };
+    timeout(limit, asking).await.map_err(|_| "no answer in time".to_owned())?
 }
 
 /// Makes connections, in a bounded time.

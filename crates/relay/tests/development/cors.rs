@@ -1,6 +1,6 @@
 //! What a browser asks before a page may call, and what it is told.
 
-use turnwire_relay::{Origins, RelayConfig};
+use turnwire_relay::development::{Origins, RelayConfig};
 
 use crate::world::{Server, Wire, get, lines, named, plain, start, upgrade, world};
 

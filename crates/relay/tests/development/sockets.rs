@@ -6,7 +6,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, accept_hdr_async, client_async};
-use turnwire_relay::{Origins, RelayConfig, SecretHeaders};
+use turnwire_relay::development::{Origins, RelayConfig, SecretHeaders};
 
 use super::world::{named, start, within};
 

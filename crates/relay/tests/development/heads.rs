@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::world::{Server, Wire, get, lines, plain, start, upgrade, within, world};
-use turnwire_relay::SecretHeaders;
+use turnwire_relay::development::SecretHeaders;
 
 fn secrets() -> SecretHeaders {
     let variables = [
@@ -87,7 +87,7 @@ async fn a_cookie_of_the_environment_is_the_servers() {
     let server = Server::start().await;
     let variable = ("TURNWIRE_RELAY_HEADER_COOKIE".into(), "session=of-the-relay".into());
     let secrets = SecretHeaders::from_environment([variable]).expect("headers");
-    let relay = start(turnwire_relay::RelayConfig { secrets, ..plain(&server) }).await;
+    let relay = start(turnwire_relay::development::RelayConfig { secrets, ..plain(&server) }).await;
     let _page = Wire::open(&relay, &get("/", "Cookie: session=of-another-port\r\n")).await;
     let (_upstream, head) = server.accept().await;
     assert_eq!(lines(&head), ["cookie: session=of-the-relay", &*format!("host: {}", server.address)]);
@@ -113,7 +113,8 @@ async fn a_head_beyond_measure_goes_nowhere() {
 #[tokio::test]
 async fn the_key_replaces_what_a_page_sends() {
     let server = Server::start().await;
-    let relay = start(turnwire_relay::RelayConfig { secrets: secrets(), ..plain(&server) }).await;
+    let relay =
+        start(turnwire_relay::development::RelayConfig { secrets: secrets(), ..plain(&server) }).await;
     for own in ["", "Authorization: Bearer page\r\nX-API-Key: page\r\nauthorization: Basic page\r\n"] {
         let _page = Wire::open(&relay, &get("/", own)).await;
         let (_upstream, head) = server.accept().await;
@@ -126,7 +127,7 @@ async fn the_key_replaces_what_a_page_sends() {
 #[tokio::test]
 async fn the_key_is_in_no_answer_of_the_relay() {
     let server = Server::start().await;
-    let config = turnwire_relay::RelayConfig { secrets: secrets(), ..plain(&server) };
+    let config = turnwire_relay::development::RelayConfig { secrets: secrets(), ..plain(&server) };
     assert!(!format!("{config:?}").contains("of-the-relay"));
     drop(server);
     let relay = start(config).await;

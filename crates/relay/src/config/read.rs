@@ -1,0 +1,339 @@
+//! The keys of the file, what they may be, and what they are by default.
+
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use axum::http::{HeaderName, Uri, header};
+use jsonwebtoken::Algorithm;
+use toml::de::DeTable;
+
+use super::section::{Section, Source};
+use super::{
+    BearerConfig, Config, ForwardConfig, IdentityConfig, Limits, LogConfig, Problems, Secret, Store,
+    UpstreamConfig,
+};
+use crate::address::Upstream;
+use crate::headers;
+use crate::host::is_this_machine;
+use crate::route::Protocol;
+
+const MINUTE: Duration = Duration::from_mins(1);
+/// The algorithms that sign with a key pair. A shared secret would let each of its holders name any user.
+const ALGORITHMS: [&str; 9] =
+    ["ES256", "ES384", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"];
+
+pub(super) fn config(text: &str) -> Result<Config, Problems> {
+    let source = Source::new(text);
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        source.note(error.span().map_or(0, |span| span.start), "", error.message());
+    }
+    let config = root(&Section::root(&source, &table));
+    let problems = source.into_problems();
+    match config {
+        Some(config) if problems.is_empty() => Ok(config),
+        _ => Err(Problems(problems)),
+    }
+}
+
+/// `None` only with a mistake noted.
+fn root(file: &Section<'_, '_>) -> Option<Config> {
+    let listen = file.needed("listen").and_then(|_| file.parsed_address("listen"));
+    let admin = file.parsed_address("admin");
+    let hosts = names(file, "hosts");
+    let origins = origins(file);
+    let drain = file.duration("drain", 10 * MINUTE);
+    let identity = identity(file, listen);
+    let log = log(file);
+    let upstreams = upstreams(file);
+    let limits = limits(file);
+    if listen.is_some_and(|listen| !listen.ip().is_loopback()) && hosts.is_empty() {
+        file.note("hosts", "others can reach `listen`: name the hosts by which the relay may be called");
+    }
+    file.finish();
+    let (listen, identity, log) = (listen?, identity?, log?);
+    Some(Config { listen, admin, hosts, origins, drain, identity, upstreams, log, limits })
+}
+
+impl Section<'_, '_> {
+    fn parsed_address(&self, key: &str) -> Option<SocketAddr> {
+        let text = self.text(key)?;
+        let address = text.value.parse().ok();
+        if address.is_none() {
+            self.note(key, "it must be an address and a port, such as \"127.0.0.1:8791\"");
+        }
+        address
+    }
+}
+
+/// Hosts with or without a port.
+fn names(file: &Section<'_, '_>, key: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for name in file.texts(key).unwrap_or_default() {
+        match Uri::from_str(name.value).ok().and_then(|uri| uri.into_parts().authority) {
+            Some(authority) if authority.as_str() == name.value && !name.value.contains('@') => {
+                names.push(name.value.to_ascii_lowercase());
+            }
+            _ => file.note_at(name.at, key, format!("`{}` is no host such as relay.example.com", name.value)),
+        }
+    }
+    names
+}
+
+fn origins(file: &Section<'_, '_>) -> Vec<String> {
+    let mut origins = Vec::new();
+    for origin in file.texts("origins").unwrap_or_default() {
+        let uri = Uri::from_str(origin.value).ok().filter(|uri| {
+            matches!(uri.scheme_str(), Some("http" | "https"))
+                && uri.path() == "/"
+                && uri.query().is_none()
+                && !origin.value.ends_with('/')
+                && !origin.value.contains(['@', '*'])
+        });
+        if uri.is_some() {
+            origins.push(origin.value.to_ascii_lowercase());
+        } else {
+            let text = format!("`{}` is no origin such as https://app.example.com", origin.value);
+            file.note_at(origin.at, "origins", text);
+        }
+    }
+    origins
+}
+
+fn identity(file: &Section<'_, '_>, listen: Option<SocketAddr>) -> Option<IdentityConfig> {
+    let Some(section) = file.section("identity") else {
+        file.note_here(
+            "`identity` is missing: write [identity.bearer], [identity.forward] or [identity.none]",
+        );
+        return None;
+    };
+    let (bearer, forward, none) =
+        (section.section("bearer"), section.section("forward"), section.section("none"));
+    section.finish();
+    match (bearer, forward, none) {
+        (Some(bearer), None, None) => self::bearer(&bearer).map(IdentityConfig::Bearer),
+        (None, Some(forward), None) => self::forward(&forward).map(IdentityConfig::Forward),
+        (None, None, Some(none)) => {
+            none.finish();
+            if listen.is_some_and(|listen| !listen.ip().is_loopback()) {
+                none.note_here("others can reach `listen`, and all would be one user: listen on 127.0.0.1, or tell users apart");
+                return None;
+            }
+            Some(IdentityConfig::None)
+        }
+        _ => {
+            section
+                .note_here("write exactly one of [identity.bearer], [identity.forward] and [identity.none]");
+            None
+        }
+    }
+}
+
+fn bearer(section: &Section<'_, '_>) -> Option<BearerConfig> {
+    let jwks = section.needed("jwks").and_then(|_| trusted(section, "jwks"));
+    let issuer = section.needed("issuer").map(str::to_owned);
+    let audience = section.needed("audience").map(str::to_owned);
+    let subject = section.text("subject").map_or("sub", |claim| claim.value).to_owned();
+    let mut algorithms = Vec::new();
+    let listed = section.texts("algorithms");
+    if listed.as_ref().is_none_or(Vec::is_empty) {
+        section.note("algorithms", format!("name at least one of {}", ALGORITHMS.join(", ")));
+    }
+    for name in listed.unwrap_or_default() {
+        match Algorithm::from_str(name.value) {
+            Ok(algorithm) if ALGORITHMS.contains(&name.value) => algorithms.push(algorithm),
+            _ => section.note_at(
+                name.at,
+                "algorithms",
+                format!("`{}` is not accepted; these are: {}", name.value, ALGORITHMS.join(", ")),
+            ),
+        }
+    }
+    section.finish();
+    Some(BearerConfig { jwks: jwks?, issuer: issuer?, audience: audience?, algorithms, subject })
+}
+
+fn forward(section: &Section<'_, '_>) -> Option<ForwardConfig> {
+    let url = section.needed("url").and_then(|_| trusted(section, "url"));
+    let name = section.needed("header");
+    let header = name.and_then(|name| {
+        HeaderName::from_str(name).map_err(|_| section.note("header", "it names no header")).ok()
+    });
+    section.finish();
+    Some(ForwardConfig { url: url?, header: header? })
+}
+
+/// An address whose answers are believed: nobody on the way may write them.
+fn trusted(section: &Section<'_, '_>, key: &str) -> Option<Upstream> {
+    let address: Upstream = section.parsed(key)?;
+    if !address.is_encrypted() && !is_this_machine(address.authority()) {
+        section.note(key, "it must begin with https://, unless it is on this machine");
+        return None;
+    }
+    Some(address)
+}
+
+fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
+    let (mut store, mut retention, mut is_synced) = (Some(Store::Memory), 10 * MINUTE, false);
+    if let Some(section) = file.section("log") {
+        if let Some(text) = section.text("store") {
+            store = match text.value.split_once(':') {
+                None if text.value == "memory" => Some(Store::Memory),
+                Some(("sqlite", path)) if !path.is_empty() => Some(Store::Sqlite(path.into())),
+                _ => {
+                    section.note("store", "it must be \"memory\" or \"sqlite:\" and the path of a file");
+                    None
+                }
+            };
+        }
+        retention = section.duration("retention", retention);
+        if let Some(text) = section.text("durability") {
+            match text.value {
+                "process" => {}
+                "disk" if store == Some(Store::Memory) => {
+                    section.note(
+                        "durability",
+                        "\"disk\" needs a store on the disk: \"sqlite:\" and the path of a file",
+                    );
+                }
+                "disk" => is_synced = true,
+                _ => section.note("durability", "it must be \"process\" or \"disk\""),
+            }
+        }
+        section.finish();
+    }
+    store.map(|store| LogConfig { store, retention, is_synced })
+}
+
+fn upstreams(file: &Section<'_, '_>) -> Vec<UpstreamConfig> {
+    let Some(all) = file.section("upstream") else {
+        file.note_here("`upstream` is missing: write a table [upstream.NAME] for each agent's server");
+        return Vec::new();
+    };
+    let mut upstreams = Vec::new();
+    for name in all.keys() {
+        let Some(section) = all.section(&name) else { continue };
+        let is_name = !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        if !is_name || name.starts_with('_') {
+            section.note_here(
+                "a name has letters, digits, `-` and `_`, and does not begin with `_`: it is part of paths",
+            );
+        }
+        upstreams.extend(upstream(&section, name));
+    }
+    if upstreams.is_empty() && all.keys().is_empty() {
+        all.note_here("there must be a table [upstream.NAME]");
+    }
+    upstreams
+}
+
+fn upstream(section: &Section<'_, '_>, name: String) -> Option<UpstreamConfig> {
+    let protocol: Option<Protocol> = section.needed("protocol").and_then(|_| section.parsed("protocol"));
+    let url = section.needed("url").and_then(|_| section.parsed("url"));
+    let headers = section.section("headers").map(|headers| secrets(&headers)).unwrap_or_default();
+    let is_owned = match section.text("sessions").map(|text| text.value) {
+        None | Some("owned") => true,
+        Some("open") => false,
+        Some(_) => {
+            section.note("sessions", "it must be \"owned\" or \"open\"");
+            true
+        }
+    };
+    let is_logged = match section.text("log").map(|text| text.value) {
+        None => protocol.is_some_and(Protocol::needs_log),
+        Some("off") => false,
+        Some("on") => {
+            if protocol.is_some_and(|protocol| !protocol.needs_log()) {
+                section.note(
+                    "log",
+                    "turns of this protocol are kept by its own server, or come over a socket: leave it out",
+                );
+            }
+            true
+        }
+        Some(_) => {
+            section.note("log", "it must be \"on\" or \"off\"");
+            false
+        }
+    };
+    if is_owned && protocol.is_some_and(Protocol::is_socket) {
+        section.note_here("a socket's messages pass unread, so no session can be kept from others: write sessions = \"open\" if all users may see all");
+    }
+    let on_leave = section.text("on_leave").and_then(|text| on_leave(section, text.value));
+    if section.text("on_leave").is_some() && !is_logged {
+        section.note("on_leave", "without a log, a turn's connection ends with its one reader: leave it out");
+    }
+    section.finish();
+    Some(UpstreamConfig { name, protocol: protocol?, url: url?, headers, is_owned, is_logged, on_leave })
+}
+
+fn on_leave(section: &Section<'_, '_>, text: &str) -> Option<Duration> {
+    if text == "drain" {
+        return None;
+    }
+    let after = text.strip_prefix("stop_after:").and_then(super::section::duration);
+    if after.is_none() {
+        section.note(
+            "on_leave",
+            "it must be \"drain\", or \"stop_after:\" and a time, such as \"stop_after:60s\"",
+        );
+    }
+    after
+}
+
+/// Headers of every request to an agent.
+fn secrets(section: &Section<'_, '_>) -> Vec<(HeaderName, Secret)> {
+    let mut secrets = Vec::new();
+    for key in section.keys() {
+        let Some(reference) = section.text(&key) else { continue };
+        let name = match HeaderName::from_str(&key) {
+            Ok(name) if headers::is_for_one_connection(&name) || name == header::CONTENT_LENGTH => {
+                section.note(&key, "this header is the connection's own");
+                continue;
+            }
+            Ok(name) => name,
+            Err(_) => {
+                section.note(&key, "it names no header");
+                continue;
+            }
+        };
+        match Secret::read(reference.value) {
+            Ok(secret) => secrets.push((name, secret)),
+            Err(problem) => section.note(&key, problem),
+        }
+    }
+    secrets
+}
+
+fn limits(file: &Section<'_, '_>) -> Limits {
+    let default = Limits {
+        body: 30 << 20,
+        turns_per_subject: 10,
+        streams_per_subject: 30,
+        starts_per_minute: 60,
+        streams: 20_000,
+        turns: 2_000,
+        turn_time: 30 * MINUTE,
+        silence: 10 * MINUTE,
+    };
+    let Some(section) = file.section("limits") else { return default };
+    let count = |key: &str, otherwise: usize| {
+        usize::try_from(section.number(key, otherwise as u64, 1..=1_000_000)).unwrap_or(otherwise)
+    };
+    let limits = Limits {
+        body: usize::try_from(section.number("body_bytes", default.body as u64, 1024..=1 << 30))
+            .unwrap_or(default.body),
+        turns_per_subject: count("turns_per_subject", default.turns_per_subject),
+        streams_per_subject: count("streams_per_subject", default.streams_per_subject),
+        starts_per_minute: u32::try_from(section.number("starts_per_minute", 60, 1..=1_000_000))
+            .unwrap_or(60),
+        streams: count("streams", default.streams),
+        turns: count("turns", default.turns),
+        turn_time: section.duration("turn_time", default.turn_time),
+        silence: section.duration("silence", default.silence),
+    };
+    section.finish();
+    limits
+}

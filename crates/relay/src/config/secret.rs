@@ -1,0 +1,43 @@
+//! Secrets are named in the config, and stand elsewhere: in a variable of the environment, or in a file.
+
+use std::fmt;
+
+use axum::http::HeaderValue;
+
+/// The value of a header that is shown nowhere.
+#[derive(Clone)]
+pub struct Secret(HeaderValue);
+
+impl Secret {
+    /// Reads what `env:NAME` or `file:PATH` refers to. The error names the reference, never the value.
+    pub(super) fn read(reference: &str) -> Result<Self, String> {
+        let text = if let Some(name) = reference.strip_prefix("env:") {
+            std::env::var(name).map_err(|_| format!("the variable {name} is not set, or is no text"))?
+        } else if let Some(path) = reference.strip_prefix("file:") {
+            std::fs::read_to_string(path).map_err(|error| format!("the file {path}: {error}"))?
+        } else {
+            // Not even the beginning of what may be a secret is repeated.
+            return Err("write where the value stands, as `env:NAME` or `file:/path`, not the value itself"
+                .to_owned());
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(format!("{reference} is empty"));
+        }
+        let mut value = HeaderValue::from_str(text)
+            .map_err(|_| format!("the value of {reference} cannot be that of a header"))?;
+        value.set_sensitive(true);
+        Ok(Self(value))
+    }
+
+    /// The header's value, which is marked as sensitive.
+    pub(crate) fn value(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}

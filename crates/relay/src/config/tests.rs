@@ -1,0 +1,155 @@
+//! The example, and what is said of mistakes.
+
+use super::*;
+
+const GOOD: &str = r#"
+listen = "127.0.0.1:0"
+[identity.none]
+[upstream.agents]
+protocol = "aap"
+url = "http://127.0.0.1:1/aap"
+"#;
+
+fn mistakes(text: &str) -> Vec<String> {
+    let problems = Config::parse(text).expect_err("mistakes");
+    problems.0.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_example_has_no_mistake() {
+    let config = Config::parse(include_str!("../../example.toml")).expect("a config");
+    assert_eq!(config.upstreams.len(), 2);
+    assert!(config.upstreams.iter().all(|upstream| upstream.is_logged && upstream.is_owned));
+    assert_eq!(config.log.store, Store::Sqlite("target/relay/turns.db".into()));
+    let config = Config::parse(GOOD).expect("a config");
+    assert_eq!((config.log.store, config.drain), (Store::Memory, Duration::from_mins(10)));
+}
+
+#[test]
+fn all_mistakes_are_listed_with_their_lines() {
+    let text = r#"listen = "everywhere"
+colour = "red"
+origins = ["https://app.example.com/", "*"]
+drain = "soon"
+[identity.bearer]
+jwks = "http://id.example.com/jwks"
+issuer = "https://id.example.com/"
+algorithms = ["HS256", "none"]
+[upstream.agents]
+protocol = "smtp"
+url = "http://user:hunter2@agents"
+log = "maybe"
+headers.authorization = "Bearer very-secret"
+headers.host = "env:HOME"
+[upstream.sockets]
+protocol = "codex"
+url = "ws://127.0.0.1:1"
+on_leave = "stop_after:1m"
+[log]
+store = "redis://localhost"
+durability = "disk"
+[limits]
+turns_per_subject = 0
+"#;
+    let found = mistakes(text);
+    let expected = [
+        "line 1: listen: ",
+        "line 2: colour: there is no such key",
+        "line 3: origins: `*` is no origin",
+        "line 3: origins: `https://app.example.com/` is no origin",
+        "line 4: drain: it must be a time",
+        "line 5: identity.bearer: `audience` is missing",
+        "line 6: identity.bearer.jwks: it must begin with https://",
+        "line 8: identity.bearer.algorithms: `HS256` is not accepted",
+        "line 8: identity.bearer.algorithms: `none` is not accepted",
+        "line 10: upstream.agents.protocol: `smtp` is not spoken here",
+        "line 11: upstream.agents.url: ",
+        "line 12: upstream.agents.log: ",
+        "line 13: upstream.agents.headers.authorization: write where the value stands",
+        "line 14: upstream.agents.headers.host: this header is the connection's own",
+        "line 15: upstream.sockets: a socket's messages pass unread",
+        "line 18: upstream.sockets.on_leave: without a log",
+        "line 20: log.store: it must be",
+        "line 23: limits.turns_per_subject: it must be a whole number from 1",
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found} is not {expected}");
+        assert!(!found.contains("very-secret") && !found.contains("hunter2"), "{found}");
+    }
+}
+
+#[test]
+fn what_would_do_nothing_is_a_mistake() {
+    for (addition, expected) in [
+        ("on_leave = \"drain\"\nlog = \"off\"", "upstream.agents.on_leave"),
+        ("sesions = \"open\"", "upstream.agents.sesions: there is no such key"),
+        ("[log]\ndurability = \"disk\"", "log.durability: \"disk\" needs a store"),
+        ("[tls]\ncert = \"x\"", "tls: there is no such key"),
+        ("[identity.forward]\nurl = \"https://a\"\nheader = \"x\"", "write exactly one"),
+    ] {
+        let found = mistakes(&format!("{GOOD}{addition}\n"));
+        assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
+    }
+}
+
+#[test]
+fn one_user_for_all_stays_on_this_machine() {
+    let found = mistakes(&GOOD.replace("127.0.0.1:0", "0.0.0.0:8791"));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("hosts") && found[1].contains("identity.none"), "{found:?}");
+}
+
+#[test]
+fn secrets_are_read_from_elsewhere_and_shown_nowhere() {
+    let file = std::env::temp_dir().join(format!("turnwire-relay-secret-{}", std::process::id()));
+    std::fs::write(&file, "Bearer very-secret\n").expect("written");
+    let with = |reference: &str| Config::parse(&format!("{GOOD}headers.authorization = \"{reference}\"\n"));
+    let config = with(&format!("file:{}", file.display())).expect("a config");
+    std::fs::remove_file(&file).expect("removed");
+    assert_eq!(config.upstreams[0].headers[0].1.value(), "Bearer very-secret");
+    assert!(config.upstreams[0].headers[0].1.value().is_sensitive());
+    assert!(!format!("{config:?}").contains("very-secret"));
+    for wrong in ["env:TURNWIRE_NO_SUCH_VARIABLE", "file:/no/such/file", "very-secret"] {
+        let found = with(wrong).expect_err("a mistake").to_string();
+        assert!(!found.contains("\"very-secret\"") && found.contains("headers.authorization"), "{found}");
+    }
+}
+
+#[test]
+fn no_text_makes_the_reader_panic() {
+    for text in [
+        "",
+        "=",
+        "[",
+        "[[upstream]]",
+        "upstream = 1",
+        "identity = []",
+        "listen = 1\n[upstream]\na = 2",
+        "\u{0}",
+        "[log]\n[log]",
+    ] {
+        assert!(!mistakes(text).is_empty(), "{text}");
+    }
+}
+
+/// What is said of an unknown key names all keys that are known there.
+#[test]
+fn the_guide_has_every_key() {
+    let text = "[identity.bearer]\nx = 1\n[identity.forward]\nx = 1\n[upstream.a]\nx = 1\n[log]\nx = 1\n[limits]\nx = 1\n[x]\n";
+    let guide = include_str!("../../../../docs/relay.md");
+    let sections = [text, "[identity.bearer]\nx = 1\n", "[identity.forward]\nx = 1\n"];
+    let mut known = std::collections::BTreeSet::new();
+    for mistake in sections.into_iter().flat_map(mistakes) {
+        if let Some((_, keys)) = mistake.split_once("here are: ") {
+            known.extend(keys.split(", ").map(str::to_owned));
+        }
+    }
+    assert!(known.len() > 30, "{known:?}");
+    for key in known {
+        let is_there = [format!("`{key}`"), format!("[{key}"), format!("`{key}.NAME`")]
+            .iter()
+            .any(|way| guide.contains(way));
+        assert!(is_there, "docs/relay.md does not say what `{key}` is");
+    }
+}

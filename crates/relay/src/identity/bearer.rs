@@ -1,0 +1,143 @@
+//! Signed tokens (JWT). What a token may be is in the config, and nothing that it says of itself counts: the algorithms are
+//! pinned, and keys come from one address.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use axum::http::{HeaderMap, header};
+use jsonwebtoken::jwk::JwkSet;
+use jsonwebtoken::{DecodingKey, Validation, decode, decode_header};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex as Turnstile;
+
+use super::{Answer, Caller, Identity, Unknown};
+use crate::client::{self, UpstreamClient};
+use crate::config::BearerConfig;
+
+/// How far clocks may differ.
+const LEEWAY: u64 = 60;
+/// Keys are fetched at most this often, so that tokens of unknown keys cannot make the relay ask again and again.
+const PAUSE: Duration = Duration::from_secs(30);
+/// Keys are used for this long: after that, one that was withdrawn is no longer good.
+const KEPT: Duration = Duration::from_mins(10);
+/// How long fetching keys may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The largest set of keys.
+const LARGEST: usize = 1 << 20;
+/// The longest user id.
+const LONGEST: usize = 256;
+
+/// Checks tokens.
+pub(super) struct Bearer {
+    config: BearerConfig,
+    client: UpstreamClient,
+    keys: Mutex<Option<Keys>>,
+    /// One fetch at a time, and when the last one was.
+    fetching: Turnstile<Option<Instant>>,
+}
+
+#[derive(Clone)]
+struct Keys {
+    set: Arc<JwkSet>,
+    at: Instant,
+}
+
+impl Bearer {
+    pub(super) fn new(config: BearerConfig) -> Self {
+        let client = client::client(&config.jwks);
+        Self { config, client, keys: Mutex::default(), fetching: Turnstile::default() }
+    }
+
+    async fn check(&self, token: &str) -> Result<Caller, Unknown> {
+        let head = decode_header(token).map_err(|_| Unknown::Invalid)?;
+        // A token brings no keys of its own, and names no place for them. What it calls critical is not known here.
+        if head.jku.is_some()
+            || head.jwk.is_some()
+            || head.x5u.is_some()
+            || head.x5c.is_some()
+            || head.crit.is_some()
+            || !self.config.algorithms.contains(&head.alg)
+        {
+            return Err(Unknown::Invalid);
+        }
+        let keys = self.keys(head.kid.as_deref()).await?;
+        let key = match (&head.kid, keys.keys.as_slice()) {
+            (Some(kid), _) => keys.find(kid),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        };
+        let key = key.ok_or(Unknown::Invalid)?;
+        // A key that is meant for one algorithm is used for no other.
+        let meant = key.common.key_algorithm.map(|algorithm| algorithm.to_string());
+        if meant.is_some_and(|meant| meant != format!("{:?}", head.alg)) {
+            return Err(Unknown::Invalid);
+        }
+        let mut rules = Validation::new(head.alg);
+        rules.leeway = LEEWAY;
+        rules.validate_nbf = true;
+        rules.set_issuer(&[&self.config.issuer]);
+        rules.set_audience(&[&self.config.audience]);
+        rules.set_required_spec_claims(&["exp", "iss", "aud"]);
+        let key = DecodingKey::from_jwk(key).map_err(|_| Unknown::Invalid)?;
+        let claims = decode::<Map<String, Value>>(token, &key, &rules).map_err(|_| Unknown::Invalid)?.claims;
+        let subject = claims.get(&self.config.subject).and_then(Value::as_str);
+        let subject = subject.filter(|subject| !subject.is_empty() && subject.len() <= LONGEST);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let ends =
+            claims.get("exp").and_then(Value::as_u64).map(|seconds| Duration::from_secs(seconds + LEEWAY));
+        Ok(Caller {
+            subject: subject.ok_or(Unknown::Invalid)?.into(),
+            valid_for: ends.map(|ends| ends.saturating_sub(now)),
+        })
+    }
+
+    fn kept(&self) -> Option<Keys> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The keys, with this one among them if it can be had.
+    async fn keys(&self, kid: Option<&str>) -> Result<Arc<JwkSet>, Unknown> {
+        let good =
+            |keys: &Keys| keys.at.elapsed() < KEPT && kid.is_none_or(|kid| keys.set.find(kid).is_some());
+        if let Some(keys) = self.kept().filter(good) {
+            return Ok(keys.set);
+        }
+        let mut last = self.fetching.lock().await;
+        if let Some(keys) = self.kept().filter(good) {
+            return Ok(keys.set);
+        }
+        if last.is_none_or(|last| last.elapsed() >= PAUSE) {
+            *last = Some(Instant::now());
+            let body =
+                client::get(&self.client, self.config.jwks.uri(), HeaderMap::new(), PATIENCE, LARGEST).await;
+            if let Some(set) = body.ok().and_then(|(_, body)| serde_json::from_slice(&body).ok()) {
+                let keys = Keys { set: Arc::new(set), at: Instant::now() };
+                *self.keys.lock().unwrap_or_else(PoisonError::into_inner) = Some(keys);
+            }
+        }
+        // Old keys are better than none: their server may be away for a while.
+        self.kept().map(|keys| keys.set).ok_or(Unknown::Unavailable)
+    }
+}
+
+impl Identity for Bearer {
+    fn identify<'a>(&'a self, head: &'a HeaderMap, token: Option<&'a str>) -> Answer<'a> {
+        Box::pin(async move {
+            let mut values = head.get_all(header::AUTHORIZATION).iter();
+            let token = match (values.next(), values.next()) {
+                (Some(value), None) => {
+                    let value = value.to_str().map_err(|_| Unknown::Invalid)?;
+                    let (scheme, token) = value.split_once(' ').ok_or(Unknown::Invalid)?;
+                    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim()).ok_or(Unknown::Invalid)?
+                }
+                (Some(_), Some(_)) => return Err(Unknown::Invalid),
+                (None, _) => token.ok_or(Unknown::Missing)?,
+            };
+            self.check(token).await
+        })
+    }
+
+    fn is_ready(&self) -> std::pin::Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        Box::pin(async { self.keys(None).await.is_ok() })
+    }
+}

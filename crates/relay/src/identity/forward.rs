@@ -1,0 +1,88 @@
+//! Asks another server who calls: one that has signed the user in, and knows the cookies.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, StatusCode, header};
+use sha2::{Digest, Sha256};
+
+use super::{Answer, Caller, Identity, Unknown};
+use crate::client::{self, UpstreamClient};
+use crate::config::ForwardConfig;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long an answer holds: a user who signs out is let in no longer than this.
+const KEPT: Duration = Duration::from_secs(30);
+/// How many answers are kept.
+const ANSWERS: usize = 10_000;
+
+/// Asks, and remembers the answers for a while.
+pub(super) struct Forward {
+    config: ForwardConfig,
+    client: UpstreamClient,
+    /// By a digest of what names the user.
+    known: Mutex<HashMap<[u8; 32], (Caller, Instant)>>,
+}
+
+impl Forward {
+    pub(super) fn new(config: ForwardConfig) -> Self {
+        let client = client::client(&config.url);
+        Self { config, client, known: Mutex::default() }
+    }
+
+    async fn ask(&self, head: HeaderMap) -> Result<Caller, Unknown> {
+        let answer = client::get(&self.client, self.config.url.uri(), head, PATIENCE, 64 << 10).await;
+        let (answer, _) = answer.map_err(|_| Unknown::Unavailable)?;
+        match answer.status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(Unknown::Invalid),
+            // To a page with a form, for example.
+            status if status.is_redirection() => return Err(Unknown::Invalid),
+            status if status.is_success() => {}
+            _ => return Err(Unknown::Unavailable),
+        }
+        let mut subjects = answer.headers.get_all(&self.config.header).iter();
+        match (subjects.next().and_then(|subject| subject.to_str().ok()), subjects.next()) {
+            (Some(subject), None) if !subject.is_empty() => {
+                Ok(Caller { subject: subject.into(), valid_for: None })
+            }
+            _ => Err(Unknown::Invalid),
+        }
+    }
+}
+
+impl Identity for Forward {
+    fn identify<'a>(&'a self, head: &'a HeaderMap, _: Option<&'a str>) -> Answer<'a> {
+        Box::pin(async move {
+            let (mut digest, mut asked) = (Sha256::new(), HeaderMap::new());
+            for name in [header::COOKIE, header::AUTHORIZATION] {
+                for value in head.get_all(&name) {
+                    digest.update(name.as_str());
+                    digest.update((value.len() as u64).to_be_bytes());
+                    digest.update(value.as_bytes());
+                    asked.append(&name, value.clone());
+                }
+            }
+            if asked.is_empty() {
+                return Err(Unknown::Missing);
+            }
+            let digest: [u8; 32] = digest.finalize().into();
+            let kept = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&digest).cloned();
+            if let Some((caller, at)) = kept
+                && at.elapsed() < KEPT
+            {
+                return Ok(caller);
+            }
+            let caller = self.ask(asked).await?;
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= ANSWERS {
+                known.retain(|_, (_, at)| at.elapsed() < KEPT);
+            }
+            if known.len() < ANSWERS {
+                known.insert(digest, (caller.clone(), Instant::now()));
+            }
+            Ok(caller)
+        })
+    }
+}

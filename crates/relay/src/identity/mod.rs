@@ -1,0 +1,79 @@
+//! Who calls. The relay signs in nobody: it checks what another server has signed, or asks that server.
+
+mod bearer;
+mod forward;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+
+use crate::config::IdentityConfig;
+use bearer::Bearer;
+use forward::Forward;
+
+/// A user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) subject: Arc<str>,
+    /// How long what names the user is good for, if that is known.
+    pub(crate) valid_for: Option<Duration>,
+}
+
+/// Why a caller has no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// Nothing names the user.
+    Missing,
+    /// What names the user is not good, or not any more.
+    Invalid,
+    /// It cannot be checked now.
+    Unavailable,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "nothing says who calls: send a bearer token, or sign in",
+            Self::Invalid => {
+                "what says who calls is not good, or not any more: get a new token, or sign in again"
+            }
+            Self::Unavailable => "who calls cannot be checked now: try again",
+        })
+    }
+}
+
+pub(crate) type Answer<'a> = Pin<Box<dyn Future<Output = Result<Caller, Unknown>> + Send + 'a>>;
+
+/// Tells users apart.
+pub(crate) trait Identity: Send + Sync {
+    /// Who sends a request with this head. `token` is one that came elsewhere than in the head.
+    fn identify<'a>(&'a self, head: &'a HeaderMap, token: Option<&'a str>) -> Answer<'a>;
+
+    /// Whether it can tell anything now.
+    fn is_ready(&self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        Box::pin(std::future::ready(true))
+    }
+}
+
+/// All callers are one user.
+struct Nobody;
+
+impl Identity for Nobody {
+    fn identify<'a>(&'a self, _: &'a HeaderMap, _: Option<&'a str>) -> Answer<'a> {
+        Box::pin(std::future::ready(Ok(Caller { subject: "local".into(), valid_for: None })))
+    }
+}
+
+/// The identity that a config names.
+pub(crate) fn of(config: &IdentityConfig) -> Box<dyn Identity> {
+    match config {
+        IdentityConfig::None => Box::new(Nobody),
+        IdentityConfig::Bearer(config) => Box::new(Bearer::new(config.clone())),
+        IdentityConfig::Forward(config) => Box::new(Forward::new(config.clone())),
+    }
+}

@@ -1,0 +1,283 @@
+//! The laws, held against each backend; and a model.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::turn::{CutReason, UpstreamState};
+
+/// A file that is removed with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("turnwire-relay-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        Self(std::env::temp_dir().join(name).join("relay.db"))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.0.parent().expect("a directory"));
+    }
+}
+
+/// Runs a test on each backend.
+fn each(test: &impl AsyncFn(&dyn ReplayLog)) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        test(&MemoryLog::default()).await;
+        for is_synced in [false, true] {
+            let scratch = Scratch::new();
+            test(&SqliteLog::open(&scratch.0, is_synced).expect("a file")).await;
+        }
+    });
+}
+
+fn key(turn: &str) -> TurnKey {
+    TurnKey { upstream: "agents".to_owned(), subject: "ann".to_owned(), turn: turn.to_owned() }
+}
+
+fn new(session: &str) -> NewTurn {
+    NewTurn { session: Some(session.to_owned()), request: [7; 32] }
+}
+
+fn frames(texts: &[&str]) -> Vec<Bytes> {
+    texts.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
+}
+
+fn ends(end: End) -> Change {
+    Change { end: Some(end), ..Change::default() }
+}
+
+async fn made(log: &dyn ReplayLog, turn: &str) -> Claim {
+    match log.create(key(turn), new("s")).await.expect("a log") {
+        Created::New(claim) => claim,
+        Created::Exists(head) => panic!("{head:?}"),
+    }
+}
+
+#[test]
+fn a_turn_is_made_once() {
+    each(&async |log: &dyn ReplayLog| {
+        let claim = made(log, "t").await;
+        log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+        let Ok(Created::Exists(head)) = log.create(key("t"), new("other")).await else {
+            panic!("made twice")
+        };
+        assert_eq!((head.log, head.epoch, head.last, head.new), (claim.log, 1, 1, new("s")));
+        let other = TurnKey { subject: "bob".to_owned(), ..key("t") };
+        assert!(
+            matches!(log.create(other, new("s")).await, Ok(Created::New(_))),
+            "another user's turn is another one"
+        );
+        log.remove(key("t")).await.expect("removed");
+        assert_eq!(log.head(key("t")).await, Err(LogError::Gone));
+        assert_ne!(made(log, "t").await.log, claim.log);
+        assert_eq!(log.read(key("t"), 0, 9).await, Ok(Vec::new()), "nothing of the one before");
+    });
+}
+
+#[test]
+fn nothing_is_appended_but_at_the_tail_by_the_owner_of_an_open_turn() {
+    each(&async |log: &dyn ReplayLog| {
+        let first = made(log, "t").await;
+        let add = |claim: &Claim, at, change| log.append(claim, at, frames(&["x", "y"]), change);
+        assert_eq!(add(&first, 1, Change::default()).await, Ok(()));
+        for wrong in [0, 1, 2, 4, u64::MAX] {
+            assert_eq!(add(&first, wrong, Change::default()).await, Err(LogError::Tail(2)));
+        }
+        assert_eq!(log.claim(key("t"), 9, false).await, Err(LogError::Fenced));
+        let second = log.claim(key("t"), 1, false).await.expect("claimed");
+        assert_eq!((second.log, second.epoch), (first.log, 2));
+        assert_eq!(add(&first, 3, Change::default()).await, Err(LogError::Fenced));
+        assert_eq!(add(&second, 3, ends(End::Done)).await, Ok(()));
+        assert_eq!(add(&second, 5, Change::default()).await, Err(LogError::Closed));
+        assert_eq!(log.claim(key("t"), 2, false).await, Err(LogError::Closed));
+        let head = log.head(key("t")).await.expect("a head");
+        assert_eq!((head.last, head.bytes, head.end), (4, 4, Some(End::Done)));
+    });
+}
+
+#[test]
+fn a_log_that_may_have_lost_frames_gets_a_new_id() {
+    each(&async |log: &dyn ReplayLog| {
+        let claim = made(log, "t").await;
+        let renewed = log.claim(key("t"), 1, true).await.expect("claimed");
+        assert_ne!(renewed.log, claim.log);
+        assert_eq!(log.head(key("t")).await.expect("a head").log, renewed.log);
+    });
+}
+
+#[test]
+fn reading_has_pages_with_at_least_one_frame() {
+    each(&async |log: &dyn ReplayLog| {
+        let claim = made(log, "t").await;
+        let all = frames(&["aaaa", "bb", "cc", "dddddd"]);
+        log.append(&claim, 1, all.clone(), Change::default()).await.expect("appended");
+        assert_eq!(log.read(key("t"), 0, 1).await.as_deref(), Ok(&all[..1]));
+        assert_eq!(log.read(key("t"), 1, 4).await.as_deref(), Ok(&all[1..3]));
+        assert_eq!(log.read(key("t"), 0, 100).await.as_deref(), Ok(&all[..]));
+        for beyond in [4, 5, u64::MAX] {
+            assert_eq!(log.read(key("t"), beyond, 100).await, Ok(Vec::new()));
+        }
+        assert_eq!(log.read(key("other"), 0, 100).await, Err(LogError::Gone));
+    });
+}
+
+#[test]
+fn turns_are_listed_expired_and_purged() {
+    each(&async |log: &dyn ReplayLog| {
+        let cut = End::Cut { reason: CutReason::Silent, upstream: UpstreamState::Running };
+        let response = ResponseHead { status: 200, content_type: "text/event-stream".to_owned() };
+        let change = Change { response: Some(response.clone()), end: Some(cut) };
+        let (first, second) = (made(log, "1").await, made(log, "2").await);
+        log.append(&first, 1, frames(&["x"]), change).await.expect("appended");
+        log.append(&second, 1, frames(&["y"]), Change::default()).await.expect("appended");
+        let open: Vec<_> =
+            log.open_turns().await.expect("a list").into_iter().map(|(key, epoch, _)| (key, epoch)).collect();
+        assert_eq!(open, [(key("2"), 1)]);
+        let list = async |session: Option<&str>| {
+            let list = log.turns("agents".to_owned(), "ann".to_owned(), session.map(str::to_owned)).await;
+            list.expect("a list").into_iter().map(|(turn, _)| turn).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (list(Some("s")).await, list(None).await, list(Some("o")).await),
+            (vec!["2".into(), "1".into()], vec!["2".into(), "1".into()], vec![])
+        );
+        assert_eq!(log.expire(Duration::from_mins(1)).await, Ok(0));
+        assert_eq!(log.expire(Duration::ZERO).await, Ok(1), "what runs does not expire");
+        assert_eq!(log.expire(Duration::ZERO).await, Ok(0));
+        let head = log.head(key("1")).await.expect("still known");
+        assert_eq!((head.is_expired, head.response, head.end), (true, Some(response), Some(cut)));
+        assert_eq!(log.own("agents".into(), "s".into(), "ann".into()).await.as_deref(), Ok("ann"));
+        assert_eq!(
+            log.own("agents".into(), "s".into(), "bob".into()).await.as_deref(),
+            Ok("ann"),
+            "the first one"
+        );
+        assert_eq!(log.owner("agents".into(), "s".into()).await, Ok(Some("ann".to_owned())));
+        assert_eq!(log.owner("others".into(), "s".into()).await, Ok(None));
+        assert_eq!(log.purge(Purge::Session { upstream: "agents".into(), session: "o".into() }).await, Ok(0));
+        assert_eq!(log.purge(Purge::Subject("ann".into())).await, Ok(2));
+        assert_eq!(log.owner("agents".into(), "s".into()).await, Ok(None));
+    });
+}
+
+#[tokio::test]
+async fn a_file_keeps_what_was_acknowledged_and_has_one_user() {
+    let scratch = Scratch::new();
+    let log = SqliteLog::open(&scratch.0, false).expect("a file");
+    let claim = made(&log, "t").await;
+    log.append(&claim, 1, frames(&["a", "b"]), Change::default()).await.expect("appended");
+    let refused = SqliteLog::open(&scratch.0, false).expect_err("in use").to_string();
+    assert!(refused.contains("in use by another relay"), "{refused}");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&scratch.0).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "only its own user reads it");
+    }
+    drop(log);
+    let log = SqliteLog::open(&scratch.0, false).expect("a file");
+    assert_eq!(log.read(key("t"), 0, 9).await, Ok(frames(&["a", "b"])));
+    let open = log.open_turns().await.expect("a list");
+    assert_eq!(open.len(), 1);
+    #[cfg(target_os = "linux")]
+    assert!(!open[0].2, "the machine has not started anew");
+}
+
+/// What a log is asked to do.
+#[derive(Debug, Clone)]
+enum Operation {
+    Create(u8),
+    Append(u8, u64, usize, bool),
+    Claim(u8, u64),
+    Remove(u8),
+}
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let operation = prop_oneof![
+        (0..3u8).prop_map(Operation::Create),
+        (0..3u8, 0..3u64, 0..4usize, prop::bool::weighted(0.1))
+            .prop_map(|(turn, skew, count, ends)| { Operation::Append(turn, skew, count, ends) }),
+        (0..3u8, 0..3u64).prop_map(|(turn, skew)| Operation::Claim(turn, skew)),
+        (0..3u8).prop_map(Operation::Remove),
+    ];
+    prop::collection::vec(operation, 1..40)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    /// Both backends say the same of everything but the log's id, and keep what a plain list keeps.
+    #[test]
+    fn backends_are_alike(operations in operations()) {
+        let scratch = Scratch::new();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (memory, file) = (MemoryLog::default(), SqliteLog::open(&scratch.0, false).expect("a file"));
+            let mut claims: BTreeMap<u8, [Claim; 2]> = BTreeMap::new();
+            let mut lists: BTreeMap<u8, Vec<Bytes>> = BTreeMap::new();
+            for (number, operation) in operations.into_iter().enumerate() {
+                match operation {
+                    Operation::Create(turn) => {
+                        let made = [&memory as &dyn ReplayLog, &file].map(|log| log.create(key(&turn.to_string()), new("s")));
+                        let [left, right] = made;
+                        match (left.await, right.await) {
+                            (Ok(Created::New(left)), Ok(Created::New(right))) => {
+                                claims.insert(turn, [left, right]);
+                                lists.insert(turn, Vec::new());
+                            }
+                            (Ok(Created::Exists(left)), Ok(Created::Exists(mut right))) => {
+                                right.log = left.log;
+                                assert_eq!(left, right);
+                            }
+                            other => panic!("{other:?}"),
+                        }
+                    }
+                    Operation::Append(turn, skew, count, is_last) => {
+                        let Some([left, right]) = claims.get(&turn) else { continue };
+                        let at = lists.get(&turn).map_or(0, |list| list.len() as u64) + skew;
+                        let batch: Vec<Bytes> = (0..count).map(|place| Bytes::from(format!("{number}.{place}"))).collect();
+                        let change = if is_last { ends(End::Done) } else { Change::default() };
+                        let done = memory.append(left, at, batch.clone(), change.clone()).await;
+                        assert_eq!(done, file.append(right, at, batch.clone(), change).await);
+                        if done.is_ok() {
+                            lists.entry(turn).or_default().extend(batch);
+                        }
+                    }
+                    Operation::Claim(turn, skew) => {
+                        let id = key(&turn.to_string());
+                        let claimed = (memory.claim(id.clone(), skew, false).await, file.claim(id, skew, false).await);
+                        match claimed {
+                            (Ok(left), Ok(right)) => {
+                                assert_eq!(left.epoch, right.epoch);
+                                claims.insert(turn, [left, right]);
+                            }
+                            (left, right) => assert_eq!(left.err(), right.err()),
+                        }
+                    }
+                    Operation::Remove(turn) => {
+                        let id = key(&turn.to_string());
+                        assert_eq!(memory.remove(id.clone()).await, file.remove(id).await);
+                        lists.remove(&turn);
+                    }
+                }
+            }
+            for (turn, list) in lists {
+                let id = key(&turn.to_string());
+                assert_eq!(memory.read(id.clone(), 0, usize::MAX).await.as_ref(), Ok(&list));
+                assert_eq!(file.read(id, 0, usize::MAX).await.as_ref(), Ok(&list));
+            }
+        });
+    }
+}

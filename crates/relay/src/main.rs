@@ -1,0 +1,132 @@
+//! The program `turnwire-relay`.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use turnwire_relay::Config;
+use turnwire_relay::log::Purge;
+
+/// Stands between web pages and agents: holds the key, knows who calls, and keeps each turn for its readers.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Serve until a signal to end; then let running turns end.
+    Serve {
+        /// The config, a TOML file.
+        config: PathBuf,
+    },
+    /// Show every mistake in a config, and whether what it names is there.
+    Check {
+        /// The config, a TOML file.
+        config: PathBuf,
+    },
+    /// Remove kept turns, and whose sessions are.
+    Purge(PurgeArguments),
+}
+
+#[derive(Debug, Args)]
+struct PurgeArguments {
+    /// The config, a TOML file.
+    config: PathBuf,
+    /// Only what belongs to this user.
+    #[arg(long, value_name = "ID")]
+    subject: Option<String>,
+    /// Only the turns of this session: AGENT/SESSION.
+    #[arg(long, value_name = "AGENT/SESSION", conflicts_with = "subject")]
+    session: Option<String>,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Serve { config } => serve(&config).await,
+        Task::Check { config } => check(&config).await,
+        Task::Purge(arguments) => purge(arguments).await,
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Config, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Config::parse(&text).map_err(|problems| format!("{}:\n{problems}", path.display()))
+}
+
+async fn serve(path: &Path) -> Result<(), String> {
+    let config = read(path)?;
+    let ready = |addresses: turnwire_relay::Addresses| {
+        // The first line of the output is where pages call.
+        let mut stdout = std::io::stdout();
+        let _ = writeln!(stdout, "http://{}/", addresses.relay).and_then(|()| stdout.flush());
+        if let Some(admin) = addresses.admin {
+            let _ = writeln!(stdout, "http://{admin}/metrics").and_then(|()| stdout.flush());
+        }
+    };
+    turnwire_relay::serve(config, ready, stopped())
+        .await
+        .map_err(|failure| format!("turnwire-relay: {failure}"))
+}
+
+async fn check(path: &Path) -> Result<(), String> {
+    let config = read(path)?;
+    let mut failed = 0;
+    for (what, result) in turnwire_relay::check(&config).await {
+        match result {
+            Ok(()) => println!("ok      {what}"),
+            Err(problem) => {
+                failed += 1;
+                println!("FAILED  {what}: {problem}");
+            }
+        }
+    }
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} of what the config names cannot be used")) }
+}
+
+async fn purge(arguments: PurgeArguments) -> Result<(), String> {
+    let config = read(&arguments.config)?;
+    let what = match (arguments.subject, arguments.session) {
+        (Some(subject), _) => Purge::Subject(subject),
+        (None, Some(session)) => {
+            let (upstream, session) = session.split_once('/').ok_or("--session must be AGENT/SESSION")?;
+            Purge::Session { upstream: upstream.to_owned(), session: session.to_owned() }
+        }
+        (None, None) => Purge::All,
+    };
+    let count = turnwire_relay::purge(&config, what).await.map_err(|failure| failure.to_string())?;
+    println!("removed {count} turns");
+    Ok(())
+}
+
+/// Waits for Ctrl-C, or for the signal to terminate where there is one. A second one ends the process at once.
+async fn stopped() {
+    signal().await;
+    tokio::spawn(async {
+        signal().await;
+        std::process::exit(1);
+    });
+}
+
+async fn signal() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+        return;
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,25 @@
+//! What the process tells of itself. No label and no line names a user, a session or a turn.
+
+use std::sync::OnceLock;
+
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+
+/// Where metrics are collected, in the whole process.
+static METRICS: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
+
+/// Begins to collect.
+pub(crate) fn begin() {
+    METRICS.get_or_init(|| PrometheusBuilder::new().install_recorder().ok());
+}
+
+/// What was collected, as Prometheus reads it.
+pub(crate) fn rendered() -> String {
+    METRICS
+        .get()
+        .and_then(Option::as_ref)
+        .map(|handle| {
+            handle.run_upkeep();
+            handle.render()
+        })
+        .unwrap_or_default()
+}

@@ -1,0 +1,62 @@
+//! An answer on its way back, as it comes.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::Frame;
+
+use crate::connection::Connection;
+use crate::limits::InUse;
+
+/// An answer's body. If it breaks off upstream, the client's connection is reset after what had come.
+pub(crate) struct Passing<B> {
+    body: B,
+    connection: Connection,
+    breaking: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// What is in use as long as the answer is on its way.
+    _held: Option<InUse>,
+}
+
+impl<B> Passing<B> {
+    pub(crate) fn new(body: B, connection: Connection) -> Self {
+        Self { body, connection, breaking: None, _held: None }
+    }
+
+    /// The same, holding this until it ends.
+    pub(crate) fn holding(self, held: InUse) -> Self {
+        Self { _held: Some(held), ..self }
+    }
+}
+
+impl<B> http_body::Body for Passing<B>
+where
+    B: http_body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<axum::BoxError>,
+{
+    type Data = Bytes;
+    type Error = axum::BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::BoxError>>> {
+        let this = &mut *self;
+        if let Some(breaking) = &mut this.breaking {
+            ready!(breaking.as_mut().poll(context));
+            return Poll::Ready(Some(Err("the answer broke off".into())));
+        }
+        match ready!(Pin::new(&mut this.body).poll_frame(context)) {
+            Some(Err(_)) => {
+                let connection = this.connection.clone();
+                this.breaking = Some(Box::pin(async move { connection.reset_when_written().await }));
+                self.poll_frame(context)
+            }
+            frame => Poll::Ready(frame.map(|frame| frame.map_err(Into::into))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+}

@@ -1,0 +1,153 @@
+//! What may pass: per protocol one table of requests. Everything else is refused before an agent hears of it.
+//!
+//! A path is matched segment by segment and built anew from what matched, so that an agent never sees a path that means
+//! something else to it than to the relay.
+
+mod body;
+mod ends;
+mod path;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+use axum::http::Method;
+
+pub(crate) use body::{Named, StartBody};
+pub(crate) use ends::Mark;
+pub(crate) use path::{Matched, Unmatched, query};
+
+/// What an agent's server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// The Agent Application Protocol.
+    Aap,
+    /// `AgentEvent` as tirea speaks it.
+    Tirea,
+    /// `AgentEvent` as awaken speaks it.
+    Awaken,
+    /// The `TrueFoundry` gateway.
+    TrueFoundry,
+    /// JSON-RPC over a socket.
+    TurnRpc,
+    /// Codex app-server, over a socket.
+    Codex,
+}
+
+const NAMES: [(&str, Protocol); 6] = [
+    ("aap", Protocol::Aap),
+    ("tirea", Protocol::Tirea),
+    ("awaken", Protocol::Awaken),
+    ("truefoundry", Protocol::TrueFoundry),
+    ("turn-rpc", Protocol::TurnRpc),
+    ("codex", Protocol::Codex),
+];
+
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = NAMES.iter().find(|(name, _)| *name == text);
+        known.map(|&(_, protocol)| protocol).ok_or_else(|| {
+            let names: Vec<&str> = NAMES.iter().map(|&(name, _)| name).collect();
+            format!("`{text}` is not spoken here; these are: {}", names.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.iter().find(|(_, protocol)| protocol == self).map_or("", |&(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+impl Protocol {
+    /// Whether a turn is lost when its connection breaks, unless the relay keeps it.
+    pub(crate) fn needs_log(self) -> bool {
+        matches!(self, Self::Aap | Self::Tirea)
+    }
+
+    /// Whether it is spoken over a WebSocket.
+    pub(crate) fn is_socket(self) -> bool {
+        matches!(self, Self::TurnRpc | Self::Codex)
+    }
+
+    /// The request that asks the agent to end a turn, if there is one. Otherwise hanging up is all that can be done.
+    pub(crate) fn cancel(self, turn: &str) -> Option<(Method, String)> {
+        match self {
+            Self::Tirea => Some((Method::POST, format!("/v1/runs/{}/cancel", path::encoded(turn)))),
+            _ => None,
+        }
+    }
+
+    /// The request that tells whether a session exists, if clients choose the ids of sessions.
+    pub(crate) fn probe(self, session: &str) -> Option<String> {
+        match self {
+            Self::Tirea | Self::Awaken => Some(format!("/v1/threads/{}", path::encoded(session))),
+            _ => None,
+        }
+    }
+
+    /// The request that tells whose session a turn belongs to, and where the answer names it.
+    pub(crate) fn record(self, turn: &str) -> Option<(String, &'static str)> {
+        match self {
+            Self::Tirea | Self::Awaken => Some((format!("/v1/runs/{}", path::encoded(turn)), "/thread_id")),
+            _ => None,
+        }
+    }
+}
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Nothing of any user.
+    Public,
+    /// Makes a session; the pointer finds its id in the answer.
+    Create(&'static str),
+    /// Lists sessions: where the list is in the answer, and where the id is in each.
+    List(&'static str, &'static str),
+    /// Starts a turn.
+    Start,
+    /// Reads, changes, answers or cancels something of a session.
+    Use,
+    /// Removes a session.
+    Delete,
+    /// Opens a socket.
+    Socket,
+}
+
+/// Where a request says which session it concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In no place: it concerns none, or a new one.
+    Nowhere,
+    /// In the segment `{session}`.
+    Session,
+    /// It names a turn in the segment `{turn}`, which belongs to one.
+    Turn,
+    /// In this parameter of the query.
+    Query(&'static str),
+    /// In its body.
+    Body,
+}
+
+/// A request that may pass.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    pub(crate) pattern: &'static str,
+    pub(crate) action: Action,
+    pub(crate) place: Place,
+    /// The keys that a body may have; empty for any. The rest may name things of others.
+    pub(crate) keys: &'static [&'static str],
+}
+
+impl Protocol {
+    /// Finds the route of a request below the agent's base.
+    pub(crate) fn route(self, method: &Method, path: &str) -> Result<Matched, Unmatched> {
+        path::matched(tables::of(self), method, path)
+    }
+}

@@ -1,0 +1,94 @@
+//! The tables.
+
+use super::{Action, Place, Protocol, Route};
+use Action::{Create, Delete, List, Public, Socket, Start, Use};
+use Place::{Body, Nowhere, Query, Session, Turn};
+
+const ANY: &[&str] = &[];
+
+const fn route(method: &'static str, pattern: &'static str, action: Action, place: Place) -> Route {
+    Route { method, pattern, action, place, keys: ANY }
+}
+
+const fn with_keys(route: Route, keys: &'static [&'static str]) -> Route {
+    Route { keys, ..route }
+}
+
+/// The routes of a protocol. The first that matches counts.
+pub(super) fn of(protocol: Protocol) -> &'static [Route] {
+    match protocol {
+        Protocol::Aap => AAP,
+        Protocol::Tirea => TIREA,
+        Protocol::Awaken => AWAKEN,
+        Protocol::TrueFoundry => TRUEFOUNDRY,
+        Protocol::TurnRpc | Protocol::Codex => SOCKETS,
+    }
+}
+
+const AAP: &[Route] = &[
+    route("GET", "meta", Public, Nowhere),
+    route("GET", "sessions", List("/sessions", "/sessionId"), Nowhere),
+    route("POST", "sessions", Create("/sessionId"), Nowhere),
+    route("GET", "sessions/{session}", Use, Session),
+    route("DELETE", "sessions/{session}", Delete, Session),
+    route("GET", "sessions/{session}/history", Use, Session),
+    route("POST", "sessions/{session}/turns", Start, Session),
+];
+
+/// The server also takes these in other spellings, of which it is not known which one counts.
+const RUN: &[&str] =
+    &["agentId", "threadId", "runId", "parentRunId", "state", "messages", "decisions", "initialDecisions"];
+/// With a message in it, this request would start a run that nothing here follows.
+const DECISIONS: &[&str] = &["decisions"];
+
+const TIREA: &[Route] = &[
+    route("GET", "v1/threads/summaries", List("", "/id"), Nowhere),
+    route("GET", "v1/threads", List("/items", ""), Nowhere),
+    route("GET", "v1/threads/{session}", Use, Session),
+    route("DELETE", "v1/threads/{session}", Delete, Session),
+    route("PATCH", "v1/threads/{session}/metadata", Use, Session),
+    route("POST", "v1/threads/{session}/interrupt", Use, Session),
+    route("GET", "v1/threads/{session}/messages", Use, Session),
+    route("GET", "v1/runs", Use, Query("thread_id")),
+    with_keys(route("POST", "v1/runs", Start, Body), RUN),
+    route("GET", "v1/runs/{turn}", Use, Turn),
+    with_keys(route("POST", "v1/runs/{turn}/inputs", Use, Turn), DECISIONS),
+    route("POST", "v1/runs/{turn}/cancel", Use, Turn),
+];
+
+const AWAKEN: &[Route] = &[
+    route("GET", "v1/threads/summaries", List("/items", "/id"), Nowhere),
+    route("GET", "v1/threads/{session}", Use, Session),
+    route("DELETE", "v1/threads/{session}", Delete, Session),
+    route("PATCH", "v1/threads/{session}/metadata", Use, Session),
+    route("POST", "v1/threads/{session}/interrupt", Use, Session),
+    route("GET", "v1/threads/{session}/messages", Use, Session),
+    route("GET", "v1/threads/{session}/runs", Use, Session),
+    route("GET", "v1/threads/{session}/runs/latest", Use, Session),
+    with_keys(route("POST", "v1/runs", Start, Body), RUN),
+    route("GET", "v1/runs/{turn}", Use, Turn),
+    route("POST", "v1/runs/{turn}/cancel", Use, Turn),
+    route("POST", "v1/runs/{turn}/decision", Use, Turn),
+    route("GET", "v1/runs/{turn}/events", Use, Turn),
+    route("GET", "v1/runs/{turn}/events/stream", Use, Turn),
+];
+
+/// Files of sandboxes and searches are left out: their requests name no session.
+const TRUEFOUNDRY: &[Route] = &[
+    route("POST", "v1/agents/sessions", Create("/data/id"), Nowhere),
+    route("GET", "v1/agents/sessions", List("/data", "/id"), Nowhere),
+    route("GET", "v1/agents/sessions/{session}", Use, Session),
+    route("POST", "v1/agents/sessions/{session}/cancel", Use, Session),
+    route("GET", "v1/agents/sessions/{session}/turns", Use, Session),
+    route("POST", "v1/agents/sessions/{session}/turns", Start, Session),
+    route("GET", "v1/agents/sessions/{session}/turns/{turn}", Use, Session),
+    route("POST", "v1/agents/sessions/{session}/turns/{turn}/subscribe", Use, Session),
+    route("GET", "v1/agents/sessions/{session}/turns/{turn}/events", Use, Session),
+    route("GET", "v1/agents/sessions/{session}/events", Use, Session),
+    route("POST", "v1/agents/draft-sessions", Create("/data/id"), Nowhere),
+    route("GET", "v1/agents/draft-sessions", List("/data", "/id"), Nowhere),
+    route("GET", "v1/agents/draft-sessions/{session}", Use, Session),
+    route("PATCH", "v1/agents/draft-sessions/{session}", Use, Session),
+];
+
+const SOCKETS: &[Route] = &[route("GET", "", Socket, Nowhere)];

@@ -1,0 +1,51 @@
+//! Metrics and health, on an address of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::{get, put};
+
+use super::App;
+use crate::limits::Kind;
+use crate::observe;
+
+pub(super) fn routes(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/metrics", get(metrics))
+        .route("/livez", get(async || "ok\n"))
+        .route("/readyz", get(ready))
+        .route("/drain", put(drain))
+        .with_state(app)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]
+async fn metrics(State(app): State<Arc<App>>) -> String {
+    for (name, value) in [
+        ("turnwire_relay_turns_open", app.usage.count(Kind::Turn)),
+        ("turnwire_relay_streams_open", app.usage.count(Kind::Stream)),
+        ("turnwire_relay_ring_bytes", app.hubs.bytes()),
+        ("turnwire_relay_draining", usize::from(app.is_draining())),
+    ] {
+        metrics::gauge!(name).set(value as f64);
+    }
+    observe::rendered()
+}
+
+/// Whether new requests are welcome: the log answers, and the process is not about to end.
+async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
+    if app.is_draining.load(Ordering::SeqCst) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "draining\n");
+    }
+    match app.log.owner(String::new(), String::new()).await {
+        Ok(_) => (StatusCode::OK, "ok\n"),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the log does not answer\n"),
+    }
+}
+
+async fn drain(State(app): State<Arc<App>>) -> StatusCode {
+    app.ending.notify_one();
+    StatusCode::ACCEPTED
+}

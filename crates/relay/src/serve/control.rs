@@ -1,0 +1,143 @@
+//! The relay's own requests, below each agent's path.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use super::hub::Request;
+use super::read::{self, Source, Wanted};
+use super::refusal::Refusal;
+use super::{App, start};
+use crate::connection::Connection;
+use crate::edge;
+use crate::identity::Caller;
+use crate::limits::Kind;
+use crate::log::{Head, TurnKey};
+
+/// Who asks, and with what.
+pub(super) struct Asked<'a> {
+    pub(super) app: &'a Arc<App>,
+    pub(super) agent: usize,
+    pub(super) caller: Caller,
+    pub(super) query: Vec<(String, String)>,
+    pub(super) head: HeaderMap,
+    pub(super) connection: Connection,
+}
+
+pub(super) async fn answer(asked: Asked<'_>, method: &Method, path: &str) -> Result<Response, Refusal> {
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    let is_logged = asked.app.agents[asked.agent].config.is_logged;
+    match (method, segments.as_slice()) {
+        (&Method::GET, [] | [""]) => Ok(asked.about()),
+        (_, ["turns", ..]) if !is_logged => Err(Refusal::not_found()),
+        (&Method::GET, ["turns"]) => asked.list().await,
+        (&Method::GET, ["turns", turn, "events"]) => asked.attach(turn).await,
+        (&Method::DELETE, ["turns", turn]) => asked.stop(turn).await,
+        _ => Err(Refusal::not_found()),
+    }
+}
+
+impl Asked<'_> {
+    fn about(&self) -> Response {
+        let config = &self.app.agents[self.agent].config;
+        let is_logged = config.is_logged;
+        Json(json!({
+            "version": 1,
+            "protocol": config.protocol.to_string(),
+            "resume": if is_logged { "cursor" } else { "none" },
+            "starts": if is_logged { "idempotent" } else { "once" },
+            "readers": if is_logged { "many" } else { "one" },
+            "stop": is_logged,
+            "retention_seconds": self.app.config.log.retention.as_secs(),
+        }))
+        .into_response()
+    }
+
+    fn key(&self, turn: &str) -> Result<TurnKey, Refusal> {
+        if !start::is_id(turn) {
+            return Err(Refusal::not_found());
+        }
+        Ok(TurnKey {
+            upstream: self.app.agents[self.agent].config.name.clone(),
+            subject: self.caller.subject.to_string(),
+            turn: turn.to_owned(),
+        })
+    }
+
+    fn parameter(&self, name: &str) -> Option<&str> {
+        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    async fn attach(self, turn: &str) -> Result<Response, Refusal> {
+        let key = self.key(turn)?;
+        let after = read::cursor(&self.head, &self.query)?;
+        let source = match self.app.hubs.get(&key) {
+            Some(hub) => Source::Open(hub),
+            None => Source::closed(self.app.log.head(key.clone()).await?)?,
+        };
+        if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
+            return Err(read::log_changed());
+        }
+        let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
+        read::respond(Wanted {
+            app: self.app.clone(),
+            key,
+            source,
+            after,
+            is_ours: self.head.contains_key(edge::RELAY),
+            connection: self.connection,
+            valid_for: self.caller.valid_for,
+            reading,
+        })
+        .await
+    }
+
+    async fn list(self) -> Result<Response, Refusal> {
+        let state = match self.parameter("state") {
+            None => None,
+            Some("open") => Some(true),
+            Some("closed") => Some(false),
+            Some(_) => return Err(Refusal::bad("`state` must be `open` or `closed`")),
+        };
+        let upstream = self.app.agents[self.agent].config.name.clone();
+        let session = self.parameter("session").map(str::to_owned);
+        let turns = self.app.log.turns(upstream, self.caller.subject.to_string(), session).await?;
+        let shown = |(turn, head): (String, Head)| {
+            let is_open = head.end.is_none();
+            (state.is_none_or(|wanted| wanted == is_open)).then(|| {
+                json!({
+                    "id": turn,
+                    "session": head.new.session,
+                    "log": read::log_name(head.log),
+                    "last": head.last,
+                    "state": if is_open { "open" } else { "closed" },
+                    "end": head.end,
+                    "expired": head.is_expired,
+                })
+            })
+        };
+        let turns: Vec<_> = turns.into_iter().filter_map(shown).collect();
+        Ok(Json(json!({ "turns": turns })).into_response())
+    }
+
+    async fn stop(self, turn: &str) -> Result<Response, Refusal> {
+        let key = self.key(turn)?;
+        match self.app.hubs.get(&key) {
+            Some(hub) => {
+                hub.ask(Request::Stop);
+                Ok(StatusCode::ACCEPTED.into_response())
+            }
+            // It has ended: there is nothing to stop.
+            None => self
+                .app
+                .log
+                .head(key)
+                .await
+                .map(|_| StatusCode::NO_CONTENT.into_response())
+                .map_err(Into::into),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The beginning and the end of the process, and what it does in between by itself.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use tokio::net::TcpListener;
+use tokio::time::{Instant, interval, sleep, sleep_until};
+
+use super::hub::Request;
+use super::{App, admin, dispatch};
+use crate::client;
+use crate::config::{Config, Store};
+use crate::connection::{Connection, Connections, Listener};
+use crate::log::{Change, LogError, MemoryLog, Purge, ReplayLog, SqliteLog};
+use crate::observe;
+use crate::turn::{CutReason, End, UpstreamState};
+
+/// How often the log is swept.
+const SWEEP: Duration = Duration::from_secs(5);
+/// How long a reader may take nothing of what is written to it. It can come again.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How long readers have to hear of the end.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// Why the relay does not run.
+#[derive(Debug)]
+pub enum Failure {
+    /// An address cannot be listened on.
+    Listen(SocketAddr, std::io::Error),
+    /// The log cannot be used.
+    Log(LogError),
+    /// A connection failed for good.
+    Serve(std::io::Error),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
+            Self::Log(error) => write!(f, "{error}"),
+            Self::Serve(error) => write!(f, "the server failed: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+/// Where a relay listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Addresses {
+    /// For pages.
+    pub relay: SocketAddr,
+    /// For metrics and health.
+    pub admin: Option<SocketAddr>,
+}
+
+/// Serves until `stop` is ready, then lets turns end, as long as the config allows.
+pub async fn serve(
+    config: Config,
+    ready: impl FnOnce(Addresses),
+    stop: impl Future<Output = ()>,
+) -> Result<(), Failure> {
+    observe::begin();
+    let log = open(&config)?;
+    recover(&*log).await?;
+    let listener = listen(config.listen).await?;
+    let admin = match config.admin {
+        Some(address) => Some(listen(address).await?),
+        None => None,
+    };
+    let local = |listener: &TcpListener, asked| listener.local_addr().unwrap_or(asked);
+    let addresses = Addresses {
+        relay: local(&listener, config.listen),
+        admin: admin.as_ref().zip(config.admin).map(|(listener, asked)| local(listener, asked)),
+    };
+    let app = Arc::new(App::new(config, log));
+    if let Some(admin) = admin {
+        tokio::spawn(axum::serve(admin, admin::routes(app.clone())).into_future());
+    }
+    tokio::spawn(sweep(app.clone()));
+    let service = Router::new()
+        .fallback(dispatch::answer)
+        .layer(app.edge.cors())
+        .with_state(app.clone())
+        .into_make_service_with_connect_info::<Connection>();
+    let served =
+        axum::serve(Listener::new(listener, Connections::default()).with_patience(PATIENCE), service)
+            .into_future();
+    ready(addresses);
+    let ending = async {
+        tokio::select! {
+            () = stop => {}
+            () = app.ending.notified() => {}
+        }
+        drain(&app).await;
+    };
+    tokio::select! {
+        served = served => served.map_err(Failure::Serve),
+        () = ending => Ok(()),
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| Failure::Listen(address, error))
+}
+
+fn open(config: &Config) -> Result<Arc<dyn ReplayLog>, LogError> {
+    Ok(match &config.log.store {
+        Store::Memory => Arc::new(MemoryLog::default()),
+        Store::Sqlite(path) => Arc::new(SqliteLog::open(path, config.log.is_synced)?),
+    })
+}
+
+/// Turns that ran when the process ended before are cut: their connections have died with it.
+async fn recover(log: &dyn ReplayLog) -> Result<usize, LogError> {
+    let open = log.open_turns().await?;
+    let count = open.len();
+    for (key, epoch, is_renewed) in open {
+        close(log, key, epoch, is_renewed, CutReason::RelayRestarted).await?;
+    }
+    Ok(count)
+}
+
+async fn close(
+    log: &dyn ReplayLog,
+    key: crate::log::TurnKey,
+    epoch: u64,
+    is_renewed: bool,
+    reason: CutReason,
+) -> Result<(), LogError> {
+    let claim = log.claim(key.clone(), epoch, is_renewed).await?;
+    let head = log.head(key).await?;
+    // Without the start of an answer, the agent may never have got the request.
+    let upstream = if head.response.is_some() { UpstreamState::Gone } else { UpstreamState::Unknown };
+    let change = Change { end: Some(End::Cut { reason, upstream }), ..Change::default() };
+    log.append(&claim, head.last + 1, Vec::new(), change).await
+}
+
+/// Removes what is old, and ends what has lost its owner, for ever.
+async fn sweep(app: Arc<App>) {
+    let mut interval = interval(SWEEP);
+    loop {
+        interval.tick().await;
+        app.usage.sweep();
+        loop {
+            match app.log.expire(app.config.log.retention).await {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    eprintln!("turnwire-relay: {error}");
+                    break;
+                }
+            }
+        }
+        // A turn is in the log before it has a hub.
+        let making = app.hubs.making.lock().await;
+        let open = app.log.open_turns().await.unwrap_or_default();
+        let lost: Vec<_> = open.into_iter().filter(|(key, ..)| app.hubs.get(key).is_none()).collect();
+        drop(making);
+        for (key, epoch, is_renewed) in lost {
+            // A turn that has ended meanwhile is closed.
+            let _ = close(&*app.log, key, epoch, is_renewed, CutReason::LogLost).await;
+        }
+    }
+}
+
+/// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
+async fn drain(app: &App) {
+    app.is_draining.store(true, Ordering::SeqCst);
+    let running = app.hubs.all().len();
+    eprintln!("turnwire-relay: ending; {running} turns run");
+    let wait = async || {
+        while !app.hubs.all().is_empty() {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let deadline = Instant::now() + app.config.drain;
+    tokio::select! {
+        () = wait() => {}
+        () = sleep_until(deadline) => {
+            app.hubs.all().iter().for_each(|hub| hub.ask(Request::Drain));
+            let _ = tokio::time::timeout(FAREWELL, wait()).await;
+        }
+    }
+    // Readers of what has just ended.
+    sleep(Duration::from_millis(300)).await;
+}
+
+/// What a config needs from outside, each with what is wrong with it, if anything.
+pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
+    let mut results = Vec::new();
+    let store = match &config.log.store {
+        Store::Memory => "the log in memory".to_owned(),
+        Store::Sqlite(path) => format!("the log in {}", path.display()),
+    };
+    let opened = match &config.log.store {
+        Store::Memory => Ok(()),
+        Store::Sqlite(path) => SqliteLog::beside(path).map(drop).map_err(|error| error.to_string()),
+    };
+    results.push((store, opened));
+    let is_ready = crate::identity::of(&config.identity).is_ready().await;
+    let problem = || "its keys cannot be fetched".to_owned();
+    results.push(("the identity".to_owned(), is_ready.then_some(()).ok_or_else(problem)));
+    for upstream in &config.upstreams {
+        let mut head = HeaderMap::new();
+        for (name, value) in &upstream.headers {
+            head.insert(name, value.value());
+        }
+        let client = client::client(&upstream.url);
+        // Any answer shows that it is there; what it says of this path is its own affair.
+        let answer = client::get(&client, upstream.url.uri(), head, Duration::from_secs(5), 1 << 20).await;
+        let result = match answer {
+            Ok((parts, _)) if parts.status == axum::http::StatusCode::UNAUTHORIZED => {
+                Err("it refuses the key".to_owned())
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(error),
+        };
+        results.push((format!("{} at {}", upstream.name, upstream.url), result));
+    }
+    results
+}
+
+/// Removes what a log has. Returns how many turns.
+pub async fn purge(config: &Config, what: Purge) -> Result<usize, Failure> {
+    match &config.log.store {
+        Store::Memory => Ok(0),
+        Store::Sqlite(path) => Ok(SqliteLog::beside(path)?.purge(what).await?),
+    }
+}

@@ -1,0 +1,141 @@
+//! The HTTP server. In the order of a request:
+//! - `dispatch`: which agent, who calls, what for;
+//! - `access`: whose session it concerns;
+//! - `pass`: the request and its answer, for what is not kept; `socket`, the same for a WebSocket;
+//! - `start`: begins a kept turn, or finds that it has begun; `owner` reads it from the agent into the log;
+//! - `hub`: what readers of a running turn share; `read`, one reader;
+//! - `control`: the relay's own requests;
+//! - `admin`: metrics and health; `life`, the beginning and the end of the process.
+
+mod access;
+mod admin;
+mod control;
+mod dispatch;
+mod hub;
+mod life;
+mod owner;
+mod pass;
+mod read;
+mod refusal;
+mod socket;
+mod start;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::http::{HeaderMap, Method, Request, Uri};
+use bytes::Bytes;
+use http_body_util::Full;
+use tokio::sync::Notify;
+
+use crate::client::{self, UpstreamClient};
+use crate::config::{Config, UpstreamConfig};
+use crate::connection::Connection;
+use crate::edge::Edge;
+use crate::identity::{Caller, Identity};
+use crate::limits::Usage;
+use crate::log::{ReplayLog, TurnKey};
+use crate::route::Matched;
+use hub::Hubs;
+
+pub use life::{Addresses, Failure, check, purge, serve};
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) config: Config,
+    edge: Edge,
+    identity: Box<dyn Identity>,
+    log: Arc<dyn ReplayLog>,
+    usage: Usage,
+    hubs: Hubs,
+    agents: Vec<Agent>,
+    is_draining: AtomicBool,
+    /// Asks the process to end.
+    ending: Notify,
+}
+
+/// An agent's server, and the connections to it.
+pub(crate) struct Agent {
+    config: UpstreamConfig,
+    client: UpstreamClient,
+}
+
+/// A request that has passed the first checks.
+pub(crate) struct Call {
+    app: Arc<App>,
+    /// The place of the agent among `App::agents`.
+    agent: usize,
+    caller: Caller,
+    matched: Matched,
+    query: Vec<(String, String)>,
+    method: Method,
+    head: HeaderMap,
+    connection: Connection,
+}
+
+impl App {
+    pub(crate) fn new(config: Config, log: Arc<dyn ReplayLog>) -> Self {
+        let agent =
+            |config: &UpstreamConfig| Agent { client: client::client(&config.url), config: config.clone() };
+        Self {
+            edge: Edge::new(&config),
+            identity: crate::identity::of(&config.identity),
+            usage: Usage::new(&config.limits),
+            agents: config.upstreams.iter().map(agent).collect(),
+            hubs: Hubs::default(),
+            is_draining: AtomicBool::new(false),
+            ending: Notify::new(),
+            log,
+            config,
+        }
+    }
+
+    fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::SeqCst)
+    }
+}
+
+impl Agent {
+    /// The address of a path with its query, below the agent's own.
+    fn address(&self, target: &str) -> Option<Uri> {
+        self.config.url.join(&target.parse().ok()?)
+    }
+
+    /// A request to the agent, with its headers and the config's.
+    fn request(
+        &self,
+        method: Method,
+        target: &str,
+        mut head: HeaderMap,
+        body: Bytes,
+    ) -> Option<Request<axum::body::Body>> {
+        for (name, value) in &self.config.headers {
+            head.insert(name, value.value());
+        }
+        let mut request = Request::new(axum::body::Body::new(Full::new(body)));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.address(target)?;
+        *request.headers_mut() = head;
+        Some(request)
+    }
+}
+
+impl Call {
+    fn agent(&self) -> &Agent {
+        &self.app.agents[self.agent]
+    }
+
+    /// The key of a turn of this caller.
+    fn key(&self, turn: &str) -> TurnKey {
+        TurnKey {
+            upstream: self.agent().config.name.clone(),
+            subject: self.caller.subject.to_string(),
+            turn: turn.to_owned(),
+        }
+    }
+
+    /// Whether the caller knows the relay.
+    fn is_ours(&self) -> bool {
+        self.head.contains_key(crate::edge::RELAY)
+    }
+}

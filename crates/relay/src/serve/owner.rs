@@ -1,0 +1,341 @@
+//! Drives the owner of a turn: reads the agent's answer, appends it, and shows readers what the log has.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::response::Parts;
+use axum::http::{HeaderMap, Request as HttpRequest, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use tokio::sync::mpsc;
+use tokio::time::{interval, sleep, sleep_until, timeout};
+
+use super::hub::{Hub, Request};
+use super::refusal::Refusal;
+use super::{Agent, App};
+use crate::limits::InUse;
+use crate::log::{Answer, Change, Claim, LogError, ReplayLog, ResponseHead};
+use crate::route::Mark;
+use crate::sse::{Cut, LARGEST, Splitter};
+use crate::turn::{Command, CutReason, End, Event, Owner, UpstreamState};
+
+/// How long an agent may take to end its answer after the turn's last frame, or after it was asked to cancel.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The end of a turn whose owner has failed.
+pub(super) const FAULT: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Gone };
+
+/// A turn that this process owns.
+pub(super) struct Owned {
+    pub(super) app: Arc<App>,
+    pub(super) agent: usize,
+    pub(super) hub: Arc<Hub>,
+    pub(super) claim: Claim,
+    pub(super) requests: mpsc::UnboundedReceiver<Request>,
+    pub(super) running: InUse,
+}
+
+/// The beginning of the agent's answer.
+enum Asked {
+    /// A stream of frames.
+    Stream(Parts, Incoming),
+    /// Something else, which has come as a whole.
+    Whole(Parts, Bytes),
+    /// Nothing was sent.
+    Unsent,
+    /// Nothing came.
+    Lost,
+}
+
+/// Runs a turn to its end.
+pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
+    let Owned { app, agent, hub, claim, requests, running } = owned;
+    let log = app.log.clone();
+    let agent = &app.agents[agent];
+    let mut run = Run {
+        machine: Owner::default(),
+        log: &*log,
+        hub: &hub,
+        claim: &claim,
+        held: Vec::new(),
+        in_flight: Vec::new(),
+        appending: None,
+        begun: Instant::now(),
+        response: None,
+        body: None,
+        splitter: Splitter::new(agent.config.protocol),
+    };
+    let is_sent = run.drive(&app, agent, request, requests).await;
+    if !is_sent && log.remove(claim.key.clone()).await.is_ok() {
+        hub.unsent();
+    }
+    // In this order: who finds no hub finds the turn in the log.
+    app.hubs.close(&claim.key);
+    let end = hub.watch().borrow().end;
+    if let Some(end) = end {
+        let reason = if let End::Cut { reason, .. } = end { reason.name() } else { "" };
+        let labels = [
+            ("upstream", agent.config.name.clone()),
+            ("end", end.name().to_owned()),
+            ("reason", reason.to_owned()),
+        ];
+        metrics::counter!("turnwire_relay_turns_ended_total", &labels).increment(1);
+    }
+    if let Some(mut body) = run.body.take() {
+        // The agent may have to clean up after its last frame: it is not hung up on.
+        tokio::spawn(timeout(FAREWELL, async move { while let Some(Ok(_)) = body.frame().await {} }));
+    }
+    drop(running);
+}
+
+struct Run<'r> {
+    machine: Owner,
+    log: &'r dyn ReplayLog,
+    hub: &'r Hub,
+    claim: &'r Claim,
+    /// Frames that are not sent to the log yet, and those that are.
+    held: Vec<Bytes>,
+    in_flight: Vec<Bytes>,
+    appending: Option<Answer<'r, ()>>,
+    begun: Instant,
+    response: Option<ResponseHead>,
+    body: Option<Incoming>,
+    splitter: Splitter,
+}
+
+impl Run<'_> {
+    /// Returns whether anything was sent to the agent.
+    async fn drive(
+        &mut self,
+        app: &App,
+        agent: &Agent,
+        request: HttpRequest<Body>,
+        mut requests: mpsc::UnboundedReceiver<Request>,
+    ) -> bool {
+        let limits = &app.config.limits;
+        let mut asking = Some(Box::pin(ask(agent, request)));
+        let mut turn_ends = Box::pin(sleep(limits.turn_time));
+        let mut silence = Box::pin(sleep(limits.silence));
+        let mut stopping = Box::pin(sleep_until(far()));
+        let mut looking = interval(Duration::from_secs(1));
+        let mut last_reader = Instant::now();
+        while !self.machine.is_over() {
+            let is_reading = self.machine.is_reading();
+            tokio::select! {
+                appended = finished(&mut self.appending) => {
+                    self.appending = None;
+                    metrics::histogram!("turnwire_relay_append_seconds").record(self.begun.elapsed().as_secs_f64());
+                    self.on(match appended {
+                        Ok(()) => Event::Appended,
+                        Err(LogError::Full) => Event::NotAppended(crate::turn::Refusal::Full),
+                        Err(LogError::Fenced | LogError::Closed) => Event::NotAppended(crate::turn::Refusal::Fenced),
+                        Err(_) => Event::NotAppended(crate::turn::Refusal::Lost),
+                    });
+                }
+                asked = answered(&mut asking) => {
+                    asking = None;
+                    silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
+                    match asked {
+                        Asked::Unsent => return false,
+                        asked => self.asked(asked),
+                    }
+                }
+                frame = next_frame(&mut self.body), if is_reading && self.body.is_some() => {
+                    silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
+                    self.came(frame);
+                }
+                request = requests.recv() => match (request, agent.config.protocol.cancel(&self.claim.key.turn)) {
+                    (Some(Request::Stop), Some((method, path))) if self.body.is_some() => {
+                        cancel(agent, method, &path);
+                        // The turn's own last frame says that it was cancelled.
+                        stopping.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
+                    }
+                    (Some(Request::Stop), _) => self.stop(&mut asking),
+                    (Some(Request::Drain), _) => self.cut(CutReason::Drained, &mut asking),
+                    (None, _) => {}
+                },
+                () = &mut stopping => {
+                    stopping.as_mut().reset(far());
+                    self.stop(&mut asking);
+                }
+                () = &mut turn_ends => {
+                    turn_ends.as_mut().reset(far());
+                    self.cut(CutReason::TurnLimit, &mut asking);
+                }
+                () = &mut silence, if is_reading => {
+                    silence.as_mut().reset(far());
+                    self.cut(CutReason::Silent, &mut asking);
+                }
+                _ = looking.tick(), if agent.config.on_leave.is_some() => {
+                    if self.hub.readers() > 0 {
+                        last_reader = Instant::now();
+                    } else if agent.config.on_leave.is_some_and(|limit| last_reader.elapsed() >= limit) {
+                        self.cut(CutReason::Left, &mut asking);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    fn stop<T>(&mut self, asking: &mut Option<T>) {
+        *asking = None;
+        self.on(Event::Stopped);
+    }
+
+    fn cut<T>(&mut self, reason: CutReason, asking: &mut Option<T>) {
+        *asking = None;
+        self.on(Event::Cut(reason));
+    }
+
+    fn on(&mut self, event: Event) {
+        for command in self.machine.on(event) {
+            match command {
+                Command::Append { at, count, end } => {
+                    let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.held.len());
+                    self.in_flight = self.held.drain(..count).collect();
+                    let change = Change { response: self.response.take(), end };
+                    self.begun = Instant::now();
+                    self.appending = Some(self.log.append(self.claim, at, self.in_flight.clone(), change));
+                }
+                Command::Deliver { last, end } => {
+                    self.hub.deliver(std::mem::take(&mut self.in_flight), last, end);
+                }
+                Command::Abandon(end) => self.hub.abandon(end),
+                Command::HangUp => self.body = None,
+            }
+        }
+    }
+
+    fn asked(&mut self, asked: Asked) {
+        let (parts, body) = match asked {
+            Asked::Stream(parts, body) => {
+                self.body = Some(body);
+                (parts, None)
+            }
+            Asked::Whole(parts, body) => (parts, Some(body)),
+            Asked::Unsent | Asked::Lost => return self.on(Event::Cut(CutReason::UpstreamLost)),
+        };
+        let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let response = ResponseHead {
+            status: parts.status.as_u16(),
+            content_type: content_type.unwrap_or("application/octet-stream").to_owned(),
+        };
+        self.response = Some(response.clone());
+        self.hub.responded(response);
+        self.on(Event::Answered);
+        if let Some(body) = body {
+            let is_last = parts.status.is_success();
+            let bytes = body.len() as u64;
+            self.held.push(body);
+            self.on(Event::Frames { count: 1, bytes, is_last, may_be_last: false });
+            if !is_last {
+                self.on(Event::Refused(parts.status.as_u16()));
+            }
+        }
+    }
+
+    /// Something of the stream came, or its end.
+    fn came(&mut self, frame: Option<Result<Bytes, hyper::Error>>) {
+        let bytes = match frame {
+            Some(Ok(bytes)) => bytes,
+            Some(Err(_)) => {
+                self.body = None;
+                return self.on(Event::Cut(CutReason::UpstreamLost));
+            }
+            None => {
+                self.body = None;
+                return self.on(Event::Ended);
+            }
+        };
+        let mut cuts = Vec::new();
+        let fed = self.splitter.feed(&bytes, &mut cuts);
+        // What follows a turn's last frame does not belong to it.
+        if let Some(last) = cuts.iter().position(|cut| cut.mark == Mark::Last) {
+            cuts.truncate(last + 1);
+        }
+        if let Some(mark) = cuts.last().map(|cut| cut.mark) {
+            let event = Event::Frames {
+                count: cuts.len() as u64,
+                bytes: cuts.iter().map(|cut| cut.bytes.len() as u64).sum(),
+                is_last: mark == Mark::Last,
+                may_be_last: mark == Mark::MayBeLast,
+            };
+            self.held.extend(cuts.into_iter().map(|Cut { bytes, .. }| bytes));
+            self.on(event);
+        }
+        if fed.is_err() {
+            self.on(Event::Cut(CutReason::LogFull));
+        }
+    }
+}
+
+/// Later than any turn: a timer that has fired must not fire again.
+fn far() -> tokio::time::Instant {
+    tokio::time::Instant::now() + Duration::from_hours(24 * 365)
+}
+
+async fn finished(appending: &mut Option<Answer<'_, ()>>) -> Result<(), LogError> {
+    match appending {
+        Some(appending) => appending.await,
+        None => pending().await,
+    }
+}
+
+async fn answered<F: Future<Output = Asked> + Unpin>(asking: &mut Option<F>) -> Asked {
+    match asking {
+        Some(asking) => asking.await,
+        None => pending().await,
+    }
+}
+
+/// The next piece of the answer; what follows a body is skipped.
+async fn next_frame(body: &mut Option<Incoming>) -> Option<Result<Bytes, hyper::Error>> {
+    let body = body.as_mut()?;
+    loop {
+        match body.frame().await? {
+            Ok(frame) => {
+                if let Ok(bytes) = frame.into_data() {
+                    return Some(Ok(bytes));
+                }
+            }
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
+async fn ask(agent: &Agent, request: HttpRequest<Body>) -> Asked {
+    let answer = match agent.client.request(request).await {
+        Ok(answer) => answer,
+        Err(error) if error.is_connect() => return Asked::Unsent,
+        Err(_) => return Asked::Lost,
+    };
+    let (mut parts, body) = answer.into_parts();
+    let kind = parts.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes().to_ascii_lowercase());
+    if parts.status.is_success() && kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
+        return Asked::Stream(parts, body);
+    }
+    match Limited::new(body, LARGEST).collect().await {
+        Ok(_) if parts.status == StatusCode::UNAUTHORIZED => {
+            // A page would take it for its own token's fault.
+            let (head, text) = Refusal::key().into_parts();
+            (parts.status, parts.headers) = (head, HeaderMap::new());
+            parts
+                .headers
+                .insert(header::CONTENT_TYPE, axum::http::HeaderValue::from_static("application/json"));
+            Asked::Whole(parts, text)
+        }
+        Ok(body) => Asked::Whole(parts, body.to_bytes()),
+        Err(_) => Asked::Lost,
+    }
+}
+
+/// Asks the agent to end a turn. What it answers changes nothing: the turn's stream tells.
+fn cancel(agent: &Agent, method: axum::http::Method, path: &str) {
+    if let Some(request) = agent.request(method, path, HeaderMap::new(), Bytes::new()) {
+        tokio::spawn(timeout(FAREWELL, agent.client.request(request)));
+    }
+}

@@ -1,0 +1,149 @@
+//! A request that is not kept, on its way to the agent, and the answer on its way back.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response as HttpResponse, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use serde_json::Value;
+
+use super::Call;
+use super::refusal::Refusal;
+use crate::edge;
+use crate::limits::Kind;
+use crate::log::Purge;
+use crate::passing::Passing;
+use crate::route::Action;
+
+/// The largest answer that is read here: a list of sessions, or a new one.
+const LARGEST: usize = 16 << 20;
+
+pub(super) async fn pass(call: &Call, session: Option<String>, body: Bytes) -> Result<Response, Refusal> {
+    let agent = call.agent();
+    if call.matched.route.action == Action::Start {
+        call.app.usage.start(&call.caller.subject)?;
+    }
+    // Only what may become a stream counts as one.
+    let wants_stream = call.matched.route.action == Action::Start
+        || call
+            .head
+            .get(header::ACCEPT)
+            .is_some_and(|accept| accept.as_bytes().starts_with(b"text/event-stream"));
+    let stream = wants_stream.then(|| call.app.usage.take(Kind::Stream, &call.caller.subject)).transpose()?;
+    let target = call.matched.target(&call.query);
+    let head = edge::for_agent(&call.head, false);
+    let request = agent.request(call.method.clone(), &target, head, body).ok_or_else(Refusal::not_found)?;
+    let answer = agent
+        .client
+        .request(request)
+        .await
+        .map_err(|error| if error.is_connect() { Refusal::unsent() } else { Refusal::unanswered() })?;
+    if answer.status() == StatusCode::UNAUTHORIZED {
+        return Err(Refusal::key());
+    }
+    let (is_owned, is_good) = (agent.config.is_owned, answer.status().is_success());
+    match call.matched.route.action {
+        Action::Create(pointer) if is_owned && is_good => created(call, answer, pointer).await,
+        Action::List(list, id) if is_owned && is_good => listed(call, answer, list, id).await,
+        Action::Delete if is_owned && is_good => {
+            if let Some(session) = session {
+                let upstream = agent.config.name.clone();
+                call.app
+                    .log
+                    .purge(Purge::Session { upstream: upstream.clone(), session: session.clone() })
+                    .await?;
+                call.app.log.disown(upstream, session).await?;
+            }
+            Ok(passed(call, answer, stream))
+        }
+        _ => Ok(passed(call, answer, stream)),
+    }
+}
+
+/// The answer as it comes.
+fn passed(call: &Call, answer: HttpResponse<Incoming>, stream: Option<crate::limits::InUse>) -> Response {
+    let (parts, body) = answer.into_parts();
+    let is_stream = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+    let body = Passing::new(body, call.connection.clone());
+    let body = match stream {
+        Some(stream) => Body::new(body.holding(stream)),
+        None => Body::new(body),
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = parts.status;
+    *response.headers_mut() = edge::for_caller(&parts.headers);
+    if is_stream {
+        unbuffered(&mut response);
+    }
+    response
+}
+
+/// Asks proxies on the way to pass each frame on at once.
+pub(super) fn unbuffered(response: &mut Response) {
+    let head = response.headers_mut();
+    head.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    head.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+}
+
+/// Notes whose a new session is.
+async fn created(call: &Call, answer: HttpResponse<Incoming>, pointer: &str) -> Result<Response, Refusal> {
+    let (parts, body) = read(answer).await?;
+    let value: Value = serde_json::from_slice(&body).map_err(|_| Refusal::unanswered())?;
+    let session = value.pointer(pointer).and_then(Value::as_str).ok_or_else(Refusal::unanswered)?;
+    let subject = call.caller.subject.to_string();
+    let owner = call.app.log.own(call.agent().config.name.clone(), session.to_owned(), subject).await?;
+    // An agent that uses an id again would show one user's session to another.
+    if owner != *call.caller.subject {
+        return Err(Refusal::new(
+            StatusCode::BAD_GATEWAY,
+            "session_taken",
+            "the agent made a session that another user has",
+        ));
+    }
+    Ok(whole(&parts, body))
+}
+
+/// Leaves in a list what is the caller's.
+async fn listed(
+    call: &Call,
+    answer: HttpResponse<Incoming>,
+    list: &str,
+    id: &str,
+) -> Result<Response, Refusal> {
+    let (parts, body) = read(answer).await?;
+    let mut value: Value = serde_json::from_slice(&body).map_err(|_| Refusal::unanswered())?;
+    let items = value.pointer_mut(list).and_then(Value::as_array_mut).ok_or_else(Refusal::unanswered)?;
+    let mut own = Vec::new();
+    for item in std::mem::take(items) {
+        let Some(session) = item.pointer(id).and_then(Value::as_str) else { continue };
+        let owner = call.app.log.owner(call.agent().config.name.clone(), session.to_owned()).await?;
+        if owner.as_deref() == Some(&*call.caller.subject) {
+            own.push(item);
+        }
+    }
+    *items = own;
+    if let Some(total) = value.get_mut("total") {
+        // How many there are of all users is nobody's business.
+        *total = Value::Null;
+    }
+    Ok(whole(&parts, value.to_string().into()))
+}
+
+async fn read(answer: HttpResponse<Incoming>) -> Result<(axum::http::response::Parts, Bytes), Refusal> {
+    let (parts, body) = answer.into_parts();
+    let body = Limited::new(body, LARGEST).collect().await.map_err(|_| Refusal::unanswered())?;
+    Ok((parts, body.to_bytes()))
+}
+
+fn whole(parts: &axum::http::response::Parts, body: Bytes) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = parts.status;
+    *response.headers_mut() = edge::for_caller(&parts.headers);
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().remove(header::ETAG);
+    response
+}

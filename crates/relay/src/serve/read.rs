@@ -1,0 +1,292 @@
+//! A reader of a kept turn: any number of them, from any place in it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::{Bytes, BytesMut};
+use futures_util::stream;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::App;
+use super::hub::{Hub, Known, Reading};
+use super::pass::unbuffered;
+use super::refusal::Refusal;
+use crate::connection::Connection;
+use crate::edge;
+use crate::limits::InUse;
+use crate::log::{Head, ReplayLog, ResponseHead, TurnKey};
+use crate::sse::numbered;
+use crate::turn::{End, Reader, Step};
+
+/// How much is written at once.
+const PAGE: usize = 64 << 10;
+/// Silence after which a reader gets a comment, so that nothing on the way takes the connection for dead.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// The longest that a reader stays connected. Then it has to come again, with a token that is good.
+const LONGEST: Duration = Duration::from_hours(1);
+
+/// Where a turn is read from.
+pub(super) enum Source {
+    /// It runs here.
+    Open(Arc<Hub>),
+    /// It has ended.
+    Closed(u64, Known),
+}
+
+impl Source {
+    /// A turn that does not run here.
+    pub(super) fn closed(head: Head) -> Result<Self, Refusal> {
+        if head.is_expired {
+            return Err(expired());
+        }
+        if head.end.is_none() {
+            // Its end could not be written. The sweep does that as soon as the log answers.
+            let text = "the turn has ended, but how is not known yet";
+            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "log_unavailable", text);
+            return Err(refusal.again_after(Duration::from_secs(2)));
+        }
+        let known = Known { last: head.last, end: head.end, response: head.response, is_unsent: false };
+        Ok(Self::Closed(head.log, known))
+    }
+
+    pub(super) fn log(&self) -> u64 {
+        match self {
+            Self::Open(hub) => hub.log,
+            Self::Closed(log, _) => *log,
+        }
+    }
+}
+
+/// What a caller wants to read.
+pub(super) struct Wanted {
+    pub(super) app: Arc<App>,
+    pub(super) key: TurnKey,
+    pub(super) source: Source,
+    pub(super) after: u64,
+    /// Whether the caller knows how the relay tells a cut.
+    pub(super) is_ours: bool,
+    pub(super) connection: Connection,
+    pub(super) valid_for: Option<Duration>,
+    pub(super) reading: InUse,
+}
+
+pub(super) fn expired() -> Refusal {
+    Refusal::new(StatusCode::PRECONDITION_FAILED, "expired", "the turn's frames are no longer kept")
+}
+
+pub(super) fn log_changed() -> Refusal {
+    let text = "the turn's log is another one, or ends before this place: read it from its beginning";
+    Refusal::new(StatusCode::PRECONDITION_FAILED, "log_changed", text)
+}
+
+/// The last frame that a caller has.
+pub(super) fn cursor(head: &HeaderMap, query: &[(String, String)]) -> Result<u64, Refusal> {
+    let header = head.get(edge::LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
+    let query = query.iter().find(|(name, _)| name == "after").map(|(_, value)| value.as_str());
+    let text = header.filter(|text| !text.is_empty()).or(query);
+    text.map_or(Ok(0), |text| {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse()
+            .ok()
+            .filter(|_| is_number)
+            .ok_or_else(|| Refusal::bad("the last event id must be a number"))
+    })
+}
+
+/// Answers with a turn.
+pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
+    let (known, watched) = match &wanted.source {
+        Source::Closed(_, known) => (known.clone(), None),
+        Source::Open(hub) => {
+            let mut watched = hub.watch();
+            let is_known = |known: &Known| known.response.is_some() || known.end.is_some() || known.is_unsent;
+            let known = watched.wait_for(is_known).await.map_err(|_| Refusal::unsent())?.clone();
+            (known, Some(watched))
+        }
+    };
+    if known.is_unsent {
+        return Err(Refusal::unsent());
+    }
+    let (log, turn) = (wanted.source.log(), wanted.key.turn.clone());
+    let Some(response) = known.response.clone() else {
+        let text = "the agent did not answer, and may have got the request; the relay does not send it again";
+        return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, "cut", text));
+    };
+    if wanted.after > known.last {
+        return Err(log_changed());
+    }
+    let is_stream = response.content_type.to_ascii_lowercase().starts_with("text/event-stream");
+    let mut answer = if is_stream {
+        stream_of(wanted, known, watched)
+    } else {
+        whole(wanted, known, watched, &response).await?
+    };
+    let head = answer.headers_mut();
+    if let Ok(content_type) = HeaderValue::from_str(&response.content_type) {
+        head.insert(header::CONTENT_TYPE, content_type);
+    }
+    // Both are hexadecimal digits, or an id that was checked.
+    if let (Ok(turn), Ok(log)) = (HeaderValue::from_str(&turn), HeaderValue::from_str(&log_name(log))) {
+        head.insert(edge::TURN, turn);
+        head.insert(edge::LOG, log);
+    }
+    *answer.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::OK);
+    Ok(answer)
+}
+
+/// A log's id as callers see it.
+pub(super) fn log_name(log: u64) -> String {
+    format!("{log:016x}")
+}
+
+/// An answer that is no stream: it is the turn's one entry.
+async fn whole(
+    wanted: Wanted,
+    known: Known,
+    watched: Option<watch::Receiver<Known>>,
+    _response: &ResponseHead,
+) -> Result<Response, Refusal> {
+    let mut end = known.end;
+    if let Some(mut watched) = watched {
+        end = watched.wait_for(|known| known.end.is_some()).await.map_err(|_| Refusal::unanswered())?.end;
+    }
+    if matches!(end, Some(End::Cut { .. } | End::Stopped)) {
+        return Err(Refusal::unanswered());
+    }
+    let frames = wanted.app.log.read(wanted.key, 0, usize::MAX).await?;
+    Ok(Response::new(Body::from(frames.concat())))
+}
+
+fn stream_of(wanted: Wanted, known: Known, watched: Option<watch::Receiver<Known>>) -> Response {
+    let lives = wanted.valid_for.map_or(LONGEST, |valid| valid.min(LONGEST));
+    let (hub, counted) = match &wanted.source {
+        Source::Open(hub) => (Some(hub.clone()), Some(hub.reading())),
+        Source::Closed(..) => (None, None),
+    };
+    let connected = Connected {
+        log: wanted.app.log.clone(),
+        key: wanted.key,
+        hub,
+        known,
+        watched,
+        reader: Reader::after(wanted.after),
+        until: Instant::now() + lives,
+        is_ours: wanted.is_ours,
+        connection: wanted.connection,
+        _counted: (counted, wanted.reading),
+    };
+    let frames = stream::unfold(Some(connected), |connected| async {
+        let mut connected = connected?;
+        match connected.next().await {
+            Written::More(bytes) => Some((Ok(bytes), Some(connected))),
+            Written::End => None,
+            Written::Broken => {
+                connected.connection.reset_when_written().await;
+                Some((Err(Broken), None))
+            }
+        }
+    });
+    let mut response = Response::new(Body::from_stream(frames));
+    unbuffered(&mut response);
+    response
+}
+
+/// The rest of the turn is missing.
+#[derive(Debug)]
+struct Broken;
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the turn broke off")
+    }
+}
+
+impl std::error::Error for Broken {}
+
+enum Written {
+    More(Bytes),
+    End,
+    Broken,
+}
+
+struct Connected {
+    log: Arc<dyn ReplayLog>,
+    key: TurnKey,
+    hub: Option<Arc<Hub>>,
+    known: Known,
+    watched: Option<watch::Receiver<Known>>,
+    reader: Reader,
+    until: Instant,
+    is_ours: bool,
+    connection: Connection,
+    _counted: (Option<Reading>, InUse),
+}
+
+impl Connected {
+    async fn next(&mut self) -> Written {
+        loop {
+            if let Some(watched) = &mut self.watched {
+                self.known = watched.borrow_and_update().clone();
+            }
+            match self.reader.next(self.known.last, self.known.end) {
+                Step::Read(after) => return self.page(after).await,
+                Step::Tell(End::Done | End::Eof | End::Refused { .. }) | Step::Over => return Written::End,
+                Step::Tell(end @ (End::Cut { .. } | End::Stopped)) => {
+                    return if self.is_ours {
+                        Written::More(told(end, self.reader.cursor()))
+                    } else {
+                        Written::Broken
+                    };
+                }
+                Step::Wait => {}
+            }
+            let Some(watched) = &mut self.watched else { return self.leave() };
+            tokio::select! {
+                changed = timeout(HEARTBEAT, watched.changed()) => match changed {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => return self.leave(),
+                    Err(_) => return Written::More(Bytes::from_static(b":\n\n")),
+                },
+                () = sleep_until(self.until) => return self.leave(),
+            }
+        }
+    }
+
+    /// Ends the connection before the turn's end. A client that knows the relay comes again; to another one, a good end would
+    /// look like the turn's.
+    fn leave(&self) -> Written {
+        if self.is_ours { Written::End } else { Written::Broken }
+    }
+
+    async fn page(&mut self, after: u64) -> Written {
+        let shared = self.hub.as_ref().and_then(|hub| hub.page(after, PAGE));
+        let frames = match shared {
+            Some(frames) => frames,
+            None => self.log.read(self.key.clone(), after, PAGE).await.unwrap_or_default(),
+        };
+        // It was purged, or has expired meanwhile.
+        if frames.is_empty() || self.reader.wrote(after + 1, frames.len() as u64).is_err() {
+            return self.leave();
+        }
+        let mut page = BytesMut::new();
+        for (offset, frame) in (after + 1..).zip(&frames) {
+            numbered(offset, frame, &mut page);
+        }
+        metrics::counter!("turnwire_relay_frames_delivered_total").increment(frames.len() as u64);
+        Written::More(page.freeze())
+    }
+}
+
+/// How the relay tells that the rest of a turn is missing.
+fn told(end: End, last: u64) -> Bytes {
+    let (reason, upstream) = match end {
+        End::Cut { reason, upstream } => (reason.name(), upstream.name()),
+        _ => ("stopped", "gone"),
+    };
+    let data = serde_json::json!({ "reason": reason, "last": last, "upstream": upstream });
+    Bytes::from(format!("event: turnwire.cut\ndata: {data}\n\n"))
+}

@@ -1,0 +1,143 @@
+//! A start of a kept turn. The page names the turn, so a start whose answer was lost can be sent again: the agent gets it
+//! once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Request as HttpRequest, StatusCode};
+use axum::response::Response;
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use super::owner::{self, Owned};
+use super::read::{self, Source};
+use super::refusal::Refusal;
+use super::{App, Call};
+use crate::edge;
+use crate::limits::Kind;
+use crate::log::{Created, LogError, NewTurn, TurnKey};
+
+/// The longest id of a turn.
+const LONGEST: usize = 200;
+
+pub(super) async fn start(call: &Call, session: Option<String>, body: Bytes) -> Result<Response, Refusal> {
+    let turn = match call.head.get(edge::TURN) {
+        Some(turn) => {
+            let turn = turn.to_str().ok().filter(|turn| is_id(turn));
+            turn.ok_or_else(|| {
+                Refusal::bad("`turnwire-turn` must have letters, digits, `-`, `_`, `.` and `:`, at most 200")
+            })?
+            .to_owned()
+        }
+        None => random_id()?,
+    };
+    let after = read::cursor(&call.head, &call.query)?;
+    let key = call.key(&turn);
+    let target = call.matched.target(&call.query);
+    let head = edge::for_agent(&call.head, false);
+    let request: [u8; 32] = {
+        let mut digest = Sha256::new();
+        digest.update(target.as_bytes());
+        digest.update([0]);
+        digest.update(&body);
+        digest.finalize().into()
+    };
+    let reading = call.app.usage.take(Kind::Stream, &call.caller.subject)?;
+    let sent =
+        call.agent().request(call.method.clone(), &target, head, body).ok_or_else(Refusal::not_found)?;
+    let wanted = Begin {
+        app: call.app.clone(),
+        agent: call.agent,
+        subject: call.caller.subject.clone(),
+        key: key.clone(),
+        new: NewTurn { session, request },
+        sent,
+    };
+    // A task of its own: a caller that leaves now must not leave a turn behind that the agent never hears of.
+    let begun = tokio::spawn(wanted.begin()).await;
+    let failed = |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", "the relay has failed");
+    let (source, known) = begun.map_err(failed)??;
+    if known != request {
+        let text = "another request has started a turn of this id: choose a new id for each turn";
+        return Err(Refusal::new(StatusCode::CONFLICT, "turn_taken", text));
+    }
+    read::respond(read::Wanted {
+        app: call.app.clone(),
+        key,
+        source,
+        after,
+        is_ours: call.is_ours(),
+        connection: call.connection.clone(),
+        valid_for: call.caller.valid_for,
+        reading,
+    })
+    .await
+}
+
+/// A start that may be the first of its turn.
+struct Begin {
+    app: Arc<App>,
+    agent: usize,
+    subject: Arc<str>,
+    key: TurnKey,
+    new: NewTurn,
+    sent: HttpRequest<Body>,
+}
+
+impl Begin {
+    /// Where the turn is read from, and the digest of the request that started it.
+    async fn begin(self) -> Result<(Source, [u8; 32]), Refusal> {
+        let app = self.app.clone();
+        let making = app.hubs.making.lock().await;
+        if let Some(hub) = app.hubs.get(&self.key) {
+            let request = hub.request;
+            return Ok((Source::Open(hub), request));
+        }
+        match app.log.head(self.key.clone()).await {
+            Ok(head) => {
+                let request = head.new.request;
+                return Ok((Source::closed(head)?, request));
+            }
+            Err(LogError::Gone) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if app.is_draining() {
+            let text = "the relay is about to end, and starts no more turns";
+            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text);
+            return Err(refusal.again_after(Duration::from_secs(2)));
+        }
+        app.usage.start(&self.subject)?;
+        let running = app.usage.take(Kind::Turn, &self.subject)?;
+        let request = self.new.request;
+        let Created::New(claim) = app.log.create(self.key.clone(), self.new).await? else {
+            // Only a second process could have made it meanwhile, and the log has one.
+            return Err(Refusal::not_found());
+        };
+        let (hub, requests) = app.hubs.open(self.key.clone(), claim.log, request);
+        drop(making);
+        let owned = Owned { app: app.clone(), agent: self.agent, hub: hub.clone(), claim, requests, running };
+        let (owned_hub, key) = (hub.clone(), self.key);
+        tokio::spawn(async move {
+            if tokio::spawn(owner::run(owned, self.sent)).await.is_err() {
+                // A fault of the relay must not leave readers waiting.
+                owned_hub.abandon(owner::FAULT);
+                app.hubs.close(&key);
+            }
+        });
+        Ok((Source::Open(hub), request))
+    }
+}
+
+/// Whether a text may be a turn's id.
+pub(super) fn is_id(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    !text.is_empty() && text.len() <= LONGEST && text.bytes().all(is_plain)
+}
+
+/// An id for a turn that the client has not named: it cannot be guessed, and so not met by chance.
+fn random_id() -> Result<String, Refusal> {
+    let failed =
+        |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "no_random", "the system has no random numbers");
+    Ok(format!("relay-{:016x}{:016x}", getrandom::u64().map_err(failed)?, getrandom::u64().map_err(failed)?))
+}

@@ -1,0 +1,348 @@
+//! The owner of a turn reads it from the agent and writes it to the log.
+//!
+//! Its one rule: frames are delivered after the log has acknowledged them. At most one append is on its way; what comes
+//! meanwhile is the next one, so a slow log sees fewer and larger appends.
+
+use std::mem;
+
+use super::{CutReason, End, UpstreamState};
+
+/// What the owner holds at most for its next append. Then it reads no more, and the agent has to wait.
+const HELD: usize = 1 << 20;
+
+/// The bounds of a turn.
+const ENTRIES: u64 = 200_000;
+const BYTES: u64 = 64 << 20;
+
+/// What happens to a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The agent answers a start with a stream.
+    Answered,
+    /// Frames came.
+    Frames {
+        /// How many.
+        count: u64,
+        /// Their size in bytes.
+        bytes: u64,
+        /// Whether the turn has ended with the last one.
+        is_last: bool,
+        /// Whether the turn has ended with the last one if the stream ends after it.
+        may_be_last: bool,
+    },
+    /// The answer has ended in good order.
+    Ended,
+    /// The connection broke, or a frame was too large, or a time has passed.
+    Cut(CutReason),
+    /// The agent refused the start. Its answer has come as one entry.
+    Refused(u16),
+    /// The user stops the turn.
+    Stopped,
+    /// The log has acknowledged the append.
+    Appended,
+    /// The log has refused the append.
+    NotAppended(Refusal),
+}
+
+/// Why the log refuses an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another owner has taken the turn, or it is closed.
+    Fenced,
+    /// There is no room.
+    Full,
+    /// It failed.
+    Lost,
+}
+
+/// What the owner has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// Append this many of the frames that are held, the first of them at `at`, and this end.
+    Append {
+        /// The offset of the first.
+        at: u64,
+        /// How many.
+        count: u64,
+        /// The turn's end, if it comes with them.
+        end: Option<End>,
+    },
+    /// Show readers the frames of the append that was acknowledged, and the end if it had one.
+    Deliver {
+        /// The offset of the last frame so far.
+        last: u64,
+        /// The turn's end.
+        end: Option<End>,
+    },
+    /// Tell readers that the log is gone. Nothing more is appended.
+    Abandon(End),
+    /// End the connection to the agent.
+    HangUp,
+}
+
+/// The state of an owned turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    phase: Phase,
+    /// The offset of the next append.
+    next: u64,
+    /// Frames that no append has yet, and their bytes.
+    held: u64,
+    held_bytes: u64,
+    /// The frames of the append that is on its way.
+    in_flight: Option<InFlight>,
+    /// All bytes so far.
+    bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct InFlight {
+    count: u64,
+    end: Option<End>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The start is on its way.
+    Asking,
+    /// Frames come. The last one so far may be the turn's last.
+    Reading { may_be_last: bool },
+    /// The end is known and not acknowledged.
+    Ending(End),
+    /// Nothing more happens.
+    Over,
+}
+
+impl Default for Owner {
+    fn default() -> Self {
+        Self { phase: Phase::Asking, next: 1, held: 0, held_bytes: 0, in_flight: None, bytes: 0 }
+    }
+}
+
+impl Owner {
+    /// Whether more of the agent's answer may be read.
+    pub fn is_reading(&self) -> bool {
+        matches!(self.phase, Phase::Asking | Phase::Reading { .. }) && self.held_bytes < HELD as u64
+    }
+
+    /// Whether nothing more happens.
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// Takes an event and returns what to do, in this order.
+    pub fn on(&mut self, event: Event) -> Vec<Command> {
+        let mut commands = Vec::new();
+        match (self.phase, event) {
+            (Phase::Over, _) => {}
+            (_, Event::Appended) => self.acknowledged(&mut commands),
+            (_, Event::NotAppended(refusal)) => self.refused(refusal, &mut commands),
+            // The end is known: what else happens to the agent's connection changes nothing.
+            (Phase::Ending(_), _) | (Phase::Reading { .. }, Event::Answered) => {}
+            (Phase::Asking, Event::Answered) => self.phase = Phase::Reading { may_be_last: false },
+            (_, Event::Frames { count, bytes, is_last, may_be_last }) => {
+                self.hold(count, bytes);
+                if is_last {
+                    // The agent may have to clean up after its last frame: the connection ends by itself.
+                    self.phase = Phase::Ending(End::Done);
+                } else if self.next + self.held > ENTRIES || self.bytes > BYTES {
+                    self.end(cut(CutReason::LogFull, UpstreamState::Running), &mut commands);
+                } else {
+                    self.phase = Phase::Reading { may_be_last };
+                }
+            }
+            (Phase::Reading { may_be_last }, Event::Ended) => {
+                self.phase = Phase::Ending(if may_be_last { End::Done } else { End::Eof });
+            }
+            (Phase::Asking, Event::Ended) => self.phase = Phase::Ending(End::Eof),
+            (Phase::Asking, Event::Cut(reason)) => {
+                self.end(cut(reason, UpstreamState::Unknown), &mut commands);
+            }
+            (Phase::Reading { .. }, Event::Cut(reason)) => {
+                let upstream = if reason == CutReason::UpstreamLost {
+                    UpstreamState::Gone
+                } else {
+                    UpstreamState::Running
+                };
+                self.end(cut(reason, upstream), &mut commands);
+            }
+            (_, Event::Refused(status)) => self.end(End::Refused { status }, &mut commands),
+            (_, Event::Stopped) => self.end(End::Stopped, &mut commands),
+        }
+        self.append(&mut commands);
+        commands
+    }
+
+    fn hold(&mut self, count: u64, bytes: u64) {
+        self.held += count;
+        self.held_bytes += bytes;
+        self.bytes += bytes;
+    }
+
+    fn end(&mut self, end: End, commands: &mut Vec<Command>) {
+        self.phase = Phase::Ending(end);
+        commands.push(Command::HangUp);
+    }
+
+    /// Sends what is held, unless an append is on its way.
+    fn append(&mut self, commands: &mut Vec<Command>) {
+        let end = match self.phase {
+            Phase::Ending(end) => Some(end),
+            Phase::Over => return,
+            Phase::Asking | Phase::Reading { .. } => None,
+        };
+        if self.in_flight.is_some() || self.held == 0 && end.is_none() {
+            return;
+        }
+        let count = mem::take(&mut self.held);
+        self.held_bytes = 0;
+        self.in_flight = Some(InFlight { count, end });
+        commands.push(Command::Append { at: self.next, count, end });
+    }
+
+    fn acknowledged(&mut self, commands: &mut Vec<Command>) {
+        let Some(InFlight { count, end }) = self.in_flight.take() else { return };
+        self.next += count;
+        if end.is_some() {
+            self.phase = Phase::Over;
+        }
+        commands.push(Command::Deliver { last: self.next - 1, end });
+    }
+
+    /// Without the log nothing can be shown: readers learn that the rest is missing.
+    fn refused(&mut self, refusal: Refusal, commands: &mut Vec<Command>) {
+        if self.in_flight.take().is_none() {
+            return;
+        }
+        self.phase = Phase::Over;
+        commands.push(Command::HangUp);
+        let reason = match refusal {
+            Refusal::Full => CutReason::LogFull,
+            Refusal::Fenced | Refusal::Lost => CutReason::LogLost,
+        };
+        commands.push(Command::Abandon(cut(reason, UpstreamState::Running)));
+    }
+}
+
+fn cut(reason: CutReason, upstream: UpstreamState) -> End {
+    End::Cut { reason, upstream }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Event::{Answered, Cut, Ended, Stopped};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let frames = (1..4u64, 0..400_000u64, prop::bool::weighted(0.05), any::<bool>()).prop_map(
+            |(count, bytes, is_last, may_be_last)| Event::Frames { count, bytes, is_last, may_be_last },
+        );
+        let event = prop_oneof![
+            8 => frames,
+            8 => Just(Event::Appended),
+            1 => Just(Event::Answered),
+            1 => Just(Event::Ended),
+            1 => Just(Event::Cut(CutReason::UpstreamLost)),
+            1 => Just(Event::Refused(500)),
+            1 => Just(Event::Stopped),
+            1 => Just(Event::NotAppended(Refusal::Fenced)),
+        ];
+        prop::collection::vec(event, 0..60)
+    }
+
+    proptest! {
+        /// Against a plain model: a list of what the agent sent, one of what was appended, and how far readers may see.
+        #[test]
+        fn nothing_is_shown_before_the_log_has_it(events in events()) {
+            let mut owner = Owner::default();
+            let (mut sent, mut appended, mut shown) = (0_u64, 0_u64, 0_u64);
+            let mut in_flight: Option<(u64, Option<End>)> = None;
+            let mut end = None;
+            for event in events {
+                let was_reading = matches!(owner.phase, Phase::Asking | Phase::Reading { .. });
+                if let Event::Frames { count, .. } = event && was_reading {
+                    sent += count;
+                }
+                if matches!(event, Event::NotAppended(_)) && in_flight.is_some() {
+                    in_flight = None;
+                }
+                for command in owner.on(event) {
+                    match command {
+                        Command::Append { at, count, end: its } => {
+                            prop_assert!(in_flight.is_none(), "one append at a time");
+                            prop_assert_eq!(at, appended + 1, "no place but the tail");
+                            prop_assert!(appended + count <= sent, "nothing but what was sent");
+                            prop_assert!(count > 0 || its.is_some());
+                            if its.is_some() {
+                                prop_assert_eq!(appended + count, sent, "the end comes after everything");
+                            }
+                            in_flight = Some((count, its));
+                        }
+                        Command::Deliver { last, end: its } => {
+                            let (count, expected) = in_flight.take().expect("an append before");
+                            appended += count;
+                            prop_assert_eq!(last, appended);
+                            prop_assert_eq!(its, expected);
+                            prop_assert!(end.is_none());
+                            shown = last;
+                            end = its;
+                        }
+                        Command::Abandon(_) => {
+                            prop_assert!(end.is_none() && in_flight.is_none());
+                            end = Some(End::Eof);
+                        }
+                        Command::HangUp => {}
+                    }
+                }
+                prop_assert!(shown <= appended && appended <= sent);
+                prop_assert_eq!(owner.is_over(), end.is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn done_is_only_what_the_agent_finished() {
+        let frames = |is_last, may_be_last| Event::Frames { count: 1, bytes: 1, is_last, may_be_last };
+        let end = |events: &[Event]| {
+            let mut owner = Owner::default();
+            let mut end = None;
+            for &event in events {
+                for command in owner.on(event) {
+                    if let Command::Append { end: Some(its), .. } = command {
+                        end = Some(its);
+                    }
+                }
+                owner.on(Event::Appended).into_iter().for_each(|command| {
+                    if let Command::Append { end: Some(its), .. } = command {
+                        end = Some(its);
+                    }
+                });
+            }
+            end
+        };
+        assert_eq!(end(&[Answered, frames(true, false)]), Some(End::Done));
+        assert_eq!(end(&[Answered, frames(false, true), Ended]), Some(End::Done));
+        assert_eq!(end(&[Answered, frames(false, true), frames(false, false), Ended]), Some(End::Eof));
+        assert_eq!(end(&[Answered, Stopped, frames(true, false)]), Some(End::Stopped));
+        let gone = |upstream| Some(End::Cut { reason: CutReason::UpstreamLost, upstream });
+        assert_eq!(
+            end(&[Answered, frames(false, true), Cut(CutReason::UpstreamLost)]),
+            gone(UpstreamState::Gone)
+        );
+        assert_eq!(end(&[Cut(CutReason::UpstreamLost)]), gone(UpstreamState::Unknown));
+    }
+
+    #[test]
+    fn an_agent_waits_for_a_slow_log() {
+        let mut owner = Owner::default();
+        let large = Event::Frames { count: 1, bytes: HELD as u64, is_last: false, may_be_last: false };
+        owner.on(Event::Answered);
+        owner.on(large);
+        assert!(owner.is_reading(), "it is on its way");
+        owner.on(large);
+        assert!(!owner.is_reading());
+        owner.on(Event::Appended);
+        assert!(owner.is_reading());
+    }
+}

@@ -1,0 +1,13 @@
+//! The program `turnwire-relay`, before an agent whose every byte the tests write, and before the development gateway.
+
+#[path = "../development/world.rs"]
+#[allow(dead_code)] // the other tests use the rest
+mod wire;
+mod world;
+
+mod gateway;
+mod readers;
+mod restarts;
+mod sockets;
+mod starts;
+mod users;

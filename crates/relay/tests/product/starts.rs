@@ -1,0 +1,169 @@
+//! Starts: once at the agent, however often they are sent.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::Method;
+
+use crate::wire::{Server, Wire};
+use crate::world::{Relay, STOP, STREAM, Stream, delta, json, numbered, open, sent, status};
+
+#[tokio::test]
+async fn five_clients_that_start_the_same_turn_start_it_once() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    let starts = join_all((0..5).map(|_| sent(relay.turn("t-1"))));
+    let agent = async {
+        let (mut wire, head) = server.accept().await;
+        assert!(head.starts_with("POST /sessions/s/turns "), "{head}");
+        assert!(!head.contains("turnwire"), "what is the relay's stays here: {head}");
+        wire.body(&head).await;
+        wire.write(STREAM).await;
+        wire.chunk(&delta("a")).await;
+        wire.chunk(&(delta("b") + STOP)).await;
+        wire.end().await;
+        assert!(server.is_left_alone().await);
+    };
+    let (answers, ()) = tokio::join!(starts, agent);
+    let whole = numbered(1, &delta("a")) + &numbered(2, &delta("b")) + &numbered(3, STOP);
+    let mut logs = Vec::new();
+    for answer in answers {
+        assert_eq!(answer.headers()["turnwire-turn"], "t-1");
+        assert_eq!(answer.headers()["x-accel-buffering"], "no");
+        logs.push(answer.headers()["turnwire-log"].clone());
+        assert_eq!(Stream::of(answer).rest().await, Ok(whole.clone()));
+    }
+    logs.dedup();
+    assert_eq!(logs.len(), 1);
+    // After its end too; but not with another message.
+    assert_eq!(Stream::of(sent(relay.turn("t-1")).await).rest().await, Ok(whole));
+    assert_eq!(status(relay.turn("t-1").body("{\"messages\":[1]}")).await, 409);
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn a_start_that_was_not_sent_may_be_sent_again() {
+    let server = Server::start().await;
+    let config = open(&server, "");
+    drop(server);
+    let relay = Relay::start(&config);
+    let answer = sent(relay.turn("t-1")).await;
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["retry-after"]),
+        (503, &"1".parse().expect("a value"))
+    );
+    assert_eq!(status(relay.events("t-1", 0)).await, 404, "nothing is known of it");
+}
+
+#[tokio::test]
+async fn a_start_without_an_answer_is_not_sent_again() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    let agent = async {
+        let (wire, _) = server.accept().await;
+        drop(wire);
+    };
+    let (answer, ()) = tokio::join!(sent(relay.turn("t-1")), agent);
+    assert_eq!(answer.status(), 504);
+    assert_eq!(status(relay.turn("t-1")).await, 504);
+    assert!(server.is_left_alone().await);
+    let list = json(relay.request(Method::GET, "/a/_turnwire/v1/turns?session=s")).await;
+    assert_eq!(list["turns"][0]["end"]["upstream"], "unknown", "{list}");
+}
+
+#[tokio::test]
+async fn answers_that_are_no_streams_are_kept_as_they_are() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    for (turn, head, expected, body) in [
+        ("whole", "200 OK", 200, "{\"stopReason\":\"end_turn\",\"messages\":[]}"),
+        ("refused", "404 Not Found", 404, "{\"error\":\"Session not found\"}"),
+        ("failed", "500 Internal Server Error", 500, "Internal"),
+    ] {
+        let agent = async {
+            let (mut wire, head_in) = server.accept().await;
+            wire.body(&head_in).await;
+            wire.json(head, body).await;
+            wire
+        };
+        let (answer, _wire) = tokio::join!(sent(relay.turn(turn)), agent);
+        assert_eq!((answer.status().as_u16(), answer.text().await.expect("text").as_str()), (expected, body));
+        let again = sent(relay.events(turn, 0)).await;
+        assert_eq!((again.status().as_u16(), again.text().await.expect("text").as_str()), (expected, body));
+    }
+    // A page would take it for its own token's fault.
+    let agent = async {
+        let (mut wire, head) = server.accept().await;
+        wire.body(&head).await;
+        wire.json("401 Unauthorized", "{}").await;
+        wire
+    };
+    let (answer, _wire) = tokio::join!(sent(relay.turn("key")), agent);
+    assert_eq!(answer.status(), 502);
+}
+
+#[tokio::test]
+async fn a_user_has_limits() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, "[limits]\nturns_per_subject = 1\nstarts_per_minute = 2\n"));
+    let agent = async {
+        let (mut wire, head) = server.accept().await;
+        wire.body(&head).await;
+        wire.write(STREAM).await;
+        wire
+    };
+    let (first, mut wire) = tokio::join!(sent(relay.turn("t-1")), agent);
+    let refused = sent(relay.turn("t-2")).await;
+    assert_eq!(refused.status(), 429);
+    assert!(refused.headers().contains_key("retry-after"));
+    assert!(server.is_left_alone().await);
+    wire.chunk(STOP).await;
+    wire.end().await;
+    Stream::of(first).rest().await.expect("a good end");
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    // The pace counts what was refused, too.
+    let refused = sent(relay.turn("t-3")).await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(status(relay.turn("bad id")).await, 400);
+    assert_eq!(status(relay.turn(&"x".repeat(201))).await, 400);
+}
+
+#[tokio::test]
+async fn a_start_whose_sender_leaves_at_once_reaches_the_agent_once() {
+    let (server, scratch) = (Server::start().await, crate::world::Scratch::new());
+    let relay =
+        Relay::start(&open(&server, &format!("{}[limits]\nturns_per_subject = 100\n", scratch.log())));
+    let turns = 24_usize;
+    let agent = async {
+        let mut heads = Vec::new();
+        for _ in 0..turns {
+            let (mut wire, head) = server.accept().await;
+            wire.body(&head).await;
+            wire.write(&STREAM.replacen("Content", "Connection: close\r\nContent", 1)).await;
+            wire.chunk(STOP).await;
+            wire.end().await;
+            heads.push(head);
+        }
+        assert!(server.is_left_alone().await);
+        heads.sort();
+        heads.dedup_by_key(|head| head.lines().next().map(str::to_owned));
+        assert_eq!(heads.len(), turns, "each turn once");
+    };
+    let pages = async {
+        for turn in 0..turns {
+            let path = format!("/a/sessions/s{turn}/turns");
+            let head = format!(
+                "turnwire-relay: 1\r\nturnwire-turn: t{turn}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+            );
+            let request = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{head}\r\n{{}}");
+            let page = Wire::open(relay.address(), &request).await;
+            // At another moment each time.
+            tokio::time::sleep(Duration::from_micros(turn as u64 * 150)).await;
+            page.reset();
+            let again = relay.request(Method::POST, &path).header("turnwire-turn", format!("t{turn}"));
+            let again = again.header("content-type", "application/json").body("{}");
+            assert_eq!(Stream::of(sent(again).await).rest().await, Ok(numbered(1, STOP)));
+        }
+    };
+    tokio::join!(agent, pages);
+}
