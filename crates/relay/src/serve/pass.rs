@@ -95,7 +95,9 @@ async fn created(call: &Call, answer: HttpResponse<Incoming>, pointer: &str) -> 
     let value: Value = serde_json::from_slice(&body).map_err(|_| Refusal::unanswered())?;
     let session = value.pointer(pointer).and_then(Value::as_str).ok_or_else(Refusal::unanswered)?;
     let subject = call.caller.subject.to_string();
-    let owner = call.app.log.own(call.agent().config.name.clone(), session.to_owned(), subject).await?;
+    // The agent has made it: this must not look as if the request could be sent again.
+    let owner = call.app.log.own(call.agent().config.name.clone(), session.to_owned(), subject).await;
+    let owner = owner.map_err(|_| Refusal::unanswered())?;
     // An agent that uses an id again would show one user's session to another.
     if owner != *call.caller.subject {
         return Err(Refusal::new(

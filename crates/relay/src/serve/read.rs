@@ -18,7 +18,7 @@ use super::refusal::Refusal;
 use crate::connection::Connection;
 use crate::edge;
 use crate::limits::InUse;
-use crate::log::{Head, ReplayLog, ResponseHead, TurnKey};
+use crate::log::{Head, ReplayLog, TurnKey};
 use crate::sse::numbered;
 use crate::turn::{End, Reader, Step};
 
@@ -46,7 +46,7 @@ impl Source {
         if head.end.is_none() {
             // Its end could not be written. The sweep does that as soon as the log answers.
             let text = "the turn has ended, but how is not known yet";
-            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "log_unavailable", text);
+            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "unsettled", text);
             return Err(refusal.again_after(Duration::from_secs(2)));
         }
         let known = Known { last: head.last, end: head.end, response: head.response, is_unsent: false };
@@ -120,11 +120,8 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
         return Err(log_changed());
     }
     let is_stream = response.content_type.to_ascii_lowercase().starts_with("text/event-stream");
-    let mut answer = if is_stream {
-        stream_of(wanted, known, watched)
-    } else {
-        whole(wanted, known, watched, &response).await?
-    };
+    let mut answer =
+        if is_stream { stream_of(wanted, known, watched) } else { whole(wanted, known, watched).await? };
     let head = answer.headers_mut();
     if let Ok(content_type) = HeaderValue::from_str(&response.content_type) {
         head.insert(header::CONTENT_TYPE, content_type);
@@ -148,7 +145,6 @@ async fn whole(
     wanted: Wanted,
     known: Known,
     watched: Option<watch::Receiver<Known>>,
-    _response: &ResponseHead,
 ) -> Result<Response, Refusal> {
     let mut end = known.end;
     if let Some(mut watched) = watched {
@@ -157,7 +153,7 @@ async fn whole(
     if matches!(end, Some(End::Cut { .. } | End::Stopped)) {
         return Err(Refusal::unanswered());
     }
-    let frames = wanted.app.log.read(wanted.key, 0, usize::MAX).await?;
+    let frames = wanted.app.log.read(wanted.key, 0, usize::MAX).await.map_err(|_| Refusal::unanswered())?;
     Ok(Response::new(Body::from(frames.concat())))
 }
 
