@@ -12,28 +12,43 @@
 //! - [`serve`](serve()): the HTTP server that joins them;
 //! - `client`, `tunnel`: connections to the agents.
 //!
-//! [`development`] is the relay of `turnwire-gateway relay`: for one developer, without users and without a log.
+//! [`development`] is the relay of `turnwire-gateway relay`: for one developer, without users and without a log. Without the
+//! feature `product` there is nothing else.
 
+#![cfg_attr(not(feature = "product"), allow(dead_code, rustdoc::broken_intra_doc_links))]
+
+#[cfg(feature = "product")]
 pub mod config;
 pub mod connection;
 pub mod development;
+#[cfg(feature = "product")]
 pub mod log;
+#[cfg(feature = "product")]
 pub mod turn;
 
 mod address;
 mod client;
+#[cfg(feature = "product")]
 mod edge;
 mod headers;
 mod host;
+#[cfg(feature = "product")]
 mod identity;
+#[cfg(feature = "product")]
 mod limits;
+#[cfg(feature = "product")]
 mod observe;
 mod passing;
+#[cfg(feature = "product")]
 mod route;
+#[cfg(feature = "product")]
 mod serve;
+#[cfg(feature = "product")]
 mod sse;
 mod tunnel;
 
 pub use address::Upstream;
+#[cfg(feature = "product")]
 pub use config::Config;
+#[cfg(feature = "product")]
 pub use serve::{Addresses, Failure, check, purge, serve};

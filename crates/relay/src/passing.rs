@@ -1,5 +1,6 @@
 //! An answer on its way back, as it comes.
 
+use std::any::Any;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -7,7 +8,6 @@ use bytes::Bytes;
 use http_body::Frame;
 
 use crate::connection::Connection;
-use crate::limits::InUse;
 
 /// An answer's body. If it breaks off upstream, the client's connection is reset after what had come.
 pub(crate) struct Passing<B> {
@@ -15,7 +15,7 @@ pub(crate) struct Passing<B> {
     connection: Connection,
     breaking: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// What is in use as long as the answer is on its way.
-    _held: Option<InUse>,
+    _held: Option<Box<dyn Any + Send>>,
 }
 
 impl<B> Passing<B> {
@@ -24,8 +24,8 @@ impl<B> Passing<B> {
     }
 
     /// The same, holding this until it ends.
-    pub(crate) fn holding(self, held: InUse) -> Self {
-        Self { _held: Some(held), ..self }
+    pub(crate) fn holding(self, held: impl Any + Send) -> Self {
+        Self { _held: Some(Box::new(held)), ..self }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A WebSocket on its way through: it begins as a request, and then is bytes in both directions, which
 //! pass as they come until one side ends.
 
+use std::any::Any;
 use std::io;
 use std::time::Duration;
 
@@ -15,7 +16,6 @@ use tokio::time::{sleep, timeout};
 
 use crate::connection::Connection;
 use crate::headers;
-use crate::limits::InUse;
 
 /// The protocol that is asked for; no other passes.
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
@@ -44,7 +44,7 @@ pub(crate) struct Tunnel {
     client: OnUpgrade,
     connection: Connection,
     /// What is in use as long as the socket is open.
-    held: Option<InUse>,
+    held: Option<Box<dyn Any + Send>>,
 }
 
 impl Tunnel {
@@ -56,8 +56,8 @@ impl Tunnel {
     }
 
     /// The same, holding this until it ends.
-    pub(crate) fn holding(self, held: InUse) -> Self {
-        Self { held: Some(held), ..self }
+    pub(crate) fn holding(self, held: impl Any + Send) -> Self {
+        Self { held: Some(Box::new(held)), ..self }
     }
 
     /// Passes on that the server agrees, and from then on all that both sides say.
