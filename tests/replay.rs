@@ -186,7 +186,8 @@ fn read_records(
         let mut delta = |field: &str, value: Json| {
             if head & kind::LIKE != 0 {
                 let changed = slice(arena, &wide, head & kind::WIDE_CHANGED != 0, time_start, time_len);
-                events.push((sequence_number, like(&names[name as usize], &changed, json!({ field: value }))));
+                events
+                    .push((sequence_number, like(&names[name as usize], &changed, json!({ field: value }))));
                 return;
             }
             let mut event = json!({
@@ -218,7 +219,8 @@ fn like(outline: &str, changed: &str, fields: Json) -> Json {
     let mut event: Json = serde_json::from_str(outline).expect("JSON");
     let members = event.as_object_mut().expect("an object");
     members.remove("sequence_number");
-    let changed: Json = if changed.is_empty() { json!({}) } else { serde_json::from_str(changed).expect("JSON") };
+    let changed: Json =
+        if changed.is_empty() { json!({}) } else { serde_json::from_str(changed).expect("JSON") };
     for part in [changed, fields] {
         members.extend(part.as_object().expect("an object").clone());
     }

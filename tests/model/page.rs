@@ -196,7 +196,8 @@ fn like(outline: &str, changed: &str, fields: Json) -> Json {
     let mut event: Json = serde_json::from_str(outline).expect("JSON");
     let members = event.as_object_mut().expect("an object");
     members.remove("sequence_number");
-    let changed: Json = if changed.is_empty() { json!({}) } else { serde_json::from_str(changed).expect("JSON") };
+    let changed: Json =
+        if changed.is_empty() { json!({}) } else { serde_json::from_str(changed).expect("JSON") };
     for part in [changed, fields] {
         members.extend(part.as_object().expect("an object").clone());
     }
