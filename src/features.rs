@@ -60,6 +60,8 @@ markers! {
     ClientIds if feature = "client-ids";
     /// An event may have its sequence number in its JSON.
     JsonNumbers if feature = "json-numbers";
+    /// Deltas keep fields that are not known.
+    UnknownFields if feature = "unknown-fields";
     /// Lists of events lack reasoning and sequence numbers.
     PartialLists if feature = "partial-lists";
     /// A turn's answer may come as a whole.

@@ -2,6 +2,7 @@
 
 use crate::bytes::is_ascii;
 use crate::event::{OtherFields, TextDelta, TextField};
+use crate::features::UnknownFields;
 use crate::json::Object;
 use crate::names::Names;
 
@@ -51,10 +52,15 @@ impl EventBatch {
     #[inline]
     pub fn delta(&mut self, sequence_number: u64, delta: &TextDelta<'_>) {
         let source = delta.source.wrapping_mul(2);
-        let (message, thread) = match delta.others {
-            Some(OtherFields { outline, .. }) => (self.name(source, outline), 0),
-            None => (self.name(source, delta.id), self.name(source + 1, delta.thread_id)),
+        let others = if UnknownFields::EXISTS { delta.others } else { None };
+        // A time must be ASCII; otherwise it is left empty.
+        let time = delta.created_at.filter(|time| is_ascii(time.as_bytes()));
+        let (name, flag, more) = match others {
+            Some(OtherFields { outline, changed }) => (outline, kind::LIKE, Some(changed)),
+            None => (delta.id, kind::TIMED, time),
         };
+        let message = self.name(source, name);
+        let thread = self.name(source + 1, delta.thread_id);
         let (kind, index) = match delta.field {
             TextField::Content => (kind::CONTENT, 0),
             TextField::Reasoning => (kind::REASONING, 0),
@@ -62,15 +68,10 @@ impl EventBatch {
         };
         let text = self.text.push(delta.text);
         let mut record = [kind, message, thread, 0, 0, 0, 0, 0, 0, index];
-        if let Some(OtherFields { changed, .. }) = delta.others {
-            let changed = self.text.push(changed);
-            record[0] |= kind::LIKE | if changed.wide { kind::WIDE_CHANGED } else { 0 };
-            (record[7], record[8]) = (changed.start, changed.len);
-        // A time must be ASCII; otherwise it is left empty.
-        } else if let Some(time) = delta.created_at.filter(|time| is_ascii(time.as_bytes())) {
-            let time = self.text.push(time);
-            record[0] |= kind::TIMED;
-            (record[7], record[8]) = (time.start, time.len);
+        if let Some(more) = more {
+            let more = self.text.push(more);
+            record[0] |= flag | if more.wide { kind::WIDE_CHANGED } else { 0 };
+            (record[7], record[8]) = (more.start, more.len);
         }
         self.record(record, sequence_number, text);
     }

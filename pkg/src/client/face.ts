@@ -1,7 +1,6 @@
 // The face: what every page downloads, as one file without a core. It has the public classes and the code behind them.
 // Entries are built on it, and so is the code that comes with some cores only.
 export { passText, roomOf, textAt } from "../boundary/boundary.js";
-export { decoder } from "../boundary/boundary.js";
 export { capabilitiesOf, newId } from "../boundary/capabilities.js";
 export { Agents, Client, connectWith } from "./client.js";
 export { isOffline, limited, onAbort, onReturn, Watch, within } from "../transport/clocks.js";

@@ -5,11 +5,13 @@
 // fixed shape each; one with fields that this version does not know is a copy of an earlier one, its outline, with what
 // has changed. All other events are JSON, which is parsed on delivery.
 import { type CoreMemory, decoder } from "../boundary/boundary.js";
-import type { Event, ToolCallDelta } from "../wire/events.js";
+import type { Event } from "../wire/events.js";
 
 /** Parses JSON from the core. */
 export interface JsonParser {
   parse(json: string): unknown;
+  /** An event like the one with this JSON, apart from the changed fields, which may be none. Only some protocols have it. */
+  copy?(outline: string, changed: string): Record<string, unknown>;
 }
 
 /** An event, with its sequence number. */
@@ -46,6 +48,9 @@ const WIDE = 1 << 8;
 const TIMED = 1 << 9;
 const LIKE = 1 << 10;
 const WIDE_CHANGED = 1 << 11;
+
+/** The fields that a piece of text extends, by the kinds of their records. */
+const FIELDS = ["content", "reasoning_content", "tool_calls"];
 
 /** Below this many bytes, building a string from character codes is faster than calling a decoder. */
 const SHORT = 128;
@@ -93,8 +98,6 @@ function decodeAscii(bytes: Uint8Array, from: number, to: number): string {
 /** Creates the events of one turn; keeps the names to which its records refer by number. */
 export class EventReader {
   readonly #names: string[] = [];
-  /** The names that are outlines, parsed. */
-  readonly #outlines: object[] = [];
   readonly #json: JsonParser;
   /** The native frames that were among the events that were read last, if they are wanted. */
   natives: unknown[] | undefined;
@@ -104,8 +107,7 @@ export class EventReader {
   }
 
   /** Returns the events of `lent`. */
-  read(lent: Lent): StreamEvent[] {
-    const { words: records, from, to, ascii, wide } = lent;
+  read({ words: records, from, to, ascii, wide }: Lent): StreamEvent[] {
     let events: StreamEvent[] | undefined;
     this.natives = undefined;
     for (let at = from; at < to; at += STRIDE) {
@@ -120,11 +122,13 @@ export class EventReader {
         this.#names.push(text);
         continue;
       }
-      const event = kind & LIKE ? this.#like(kind, lent, at, text) : this.#event(kind, records, at, text);
-      if (kind & TIMED) {
-        const time = records[at + 7]!;
-        (event as { created_at?: string }).created_at = ascii.slice(time, time + records[at + 8]!);
+      let more = "";
+      if (kind & (TIMED | LIKE)) {
+        const start = records[at + 7]!;
+        more = (kind & WIDE_CHANGED ? wide : ascii).slice(start, start + records[at + 8]!);
       }
+      const event = this.#event(kind, records, at, text, more);
+      if (kind & TIMED) (event as { created_at?: string }).created_at = more;
       // Most chunks have one event. To begin with an empty array reserves space for 17.
       if (events) events.push(event);
       else events = [event];
@@ -132,29 +136,10 @@ export class EventReader {
     return events ?? NONE;
   }
 
-  /** A copy of an outline. What both have in common is frozen, since all copies share it. */
-  #like(kind: number, { words: records, ascii, wide }: Lent, at: number, text: string): StreamEvent {
-    const number = records[at + 1]!;
-    const outline = (this.#outlines[number] ??= {
-      ...(JSON.parse(this.#names[number]!, (_, value: unknown) => Object.freeze(value)) as object),
-      sequence_number: 0,
-    });
-    const start = records[at + 7]!;
-    const length = records[at + 8]!;
-    const changed = length > 0 ? (JSON.parse((kind & WIDE_CHANGED ? wide : ascii).slice(start, start + length)) as object) : undefined;
-    const sequence_number = numberOf(records, at);
-    switch (kind & 0xff) {
-      case CONTENT:
-        return { ...outline, ...changed, content: text, sequence_number } as StreamEvent;
-      case REASONING:
-        return { ...outline, ...changed, reasoning_content: text, sequence_number } as StreamEvent;
-      default:
-        return { ...outline, ...changed, tool_calls: callsOf(records, at, text), sequence_number } as StreamEvent;
-    }
-  }
-
-  #event(kind: number, records: Uint32Array, at: number, text: string): StreamEvent {
-    const sequence_number = numberOf(records, at);
+  #event(kind: number, records: Uint32Array, at: number, text: string, changed: string): StreamEvent {
+    const high = records[at + 4]!;
+    // Small numbers stay whole numbers for the engine, which need no memory of their own.
+    const sequence_number = high === 0 ? records[at + 3]! : records[at + 3]! + high * 0x1_0000_0000;
     if ((kind & 0xff) === JSON_TEXT) {
       const event = this.#json.parse(text) as { sequence_number: number };
       event.sequence_number = sequence_number;
@@ -162,26 +147,24 @@ export class EventReader {
     }
     const id = this.#names[records[at + 1]!]!;
     const thread_id = this.#names[records[at + 2]!]!;
+    // The others are arguments of a tool call.
+    const tool_calls = (kind & 0xff) > REASONING ? [{ index: records[at + 9]!, function: { arguments: text } }] : undefined;
+    if (kind & LIKE) {
+      // The name is an outline.
+      const event = this.#json.copy!(id, changed);
+      event[FIELDS[kind & 0xff]!] = tool_calls ?? text;
+      event.sequence_number = sequence_number;
+      return event as unknown as StreamEvent;
+    }
     switch (kind & 0xff) {
       case CONTENT:
         return { type: "model.message.delta", id, thread_id, content: text, sequence_number };
       case REASONING:
         return { type: "model.message.delta", id, thread_id, reasoning_content: text, sequence_number };
       default:
-        return { type: "model.message.delta", id, thread_id, tool_calls: callsOf(records, at, text), sequence_number };
+        return { type: "model.message.delta", id, thread_id, tool_calls: tool_calls!, sequence_number };
     }
   }
-}
-
-/** The sequence number of a record. Small ones stay whole numbers for the engine, which need no memory of their own. */
-function numberOf(records: Uint32Array, at: number): number {
-  const high = records[at + 4]!;
-  return high === 0 ? records[at + 3]! : records[at + 3]! + high * 0x1_0000_0000;
-}
-
-/** A piece of a tool call's arguments. */
-function callsOf(records: Uint32Array, at: number, text: string): ToolCallDelta[] {
-  return [{ index: records[at + 9]!, function: { arguments: text } }];
 }
 
 /** The JSON of a frame, or its text if it is not JSON. */

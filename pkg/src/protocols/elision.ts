@@ -1,12 +1,11 @@
 // Leaves long texts out of the lines that the core reads. Each family knows its own: `frame-elision.ts`, `run-elision.ts`.
-import { decoder } from "../client/face.js";
 import type { MessageSnapshot } from "../snapshot/snapshot.js";
 import type { TextElision } from "../turn/connection.js";
 import type { ModelMessage, TerminalState } from "../wire/events.js";
 import { Lines } from "./lines.js";
 
 /** The text of bytes of a stream. */
-export const decoded = (bytes: Uint8Array): string => decoder.decode(bytes);
+export const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Parses the JSON of a line of a stream. */
 export const parsed = (line: string): unknown => JSON.parse(line.replace(/^data:/, ""));

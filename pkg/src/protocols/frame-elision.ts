@@ -16,9 +16,20 @@ const RESULT = "tool.response";
 export class FrameElision extends Elision<TurnDone> {
   protected readonly end = "turn.done";
   readonly #texts = new LongTexts();
+  readonly #outlines = new Map<string, object>();
 
   override parse(json: string): unknown {
     return this.#texts.parse(json);
+  }
+
+  /** What a copy has in common with its outline is frozen, since all copies share it. */
+  copy(json: string, changed: string): Record<string, unknown> {
+    let outline = this.#outlines.get(json);
+    if (!outline) {
+      outline = { ...(JSON.parse(json, (_, value: unknown) => Object.freeze(value)) as object), sequence_number: 0 };
+      this.#outlines.set(json, outline);
+    }
+    return { ...outline, ...(changed && (JSON.parse(changed) as object)) };
   }
 
   /** The result of a tool is not decoded. */

@@ -1,7 +1,5 @@
 // Cuts a stream into whole lines for the core, with long lines shortened: the core does not need all of their text.
 
-const encoder = new TextEncoder();
-
 /** The length above which a line is long, in bytes. */
 const LONG = 1 << 13;
 
@@ -59,7 +57,7 @@ export class Lines {
   #shortened(pieces: Uint8Array[], length: number): Uint8Array[] {
     if (length > this.#max) return pieces;
     const short = this.#shorten(pieces.length > 1 ? joined(pieces, length) : pieces[0]!);
-    return short === undefined ? pieces : [encoder.encode(short)];
+    return short === undefined ? pieces : [new TextEncoder().encode(short)];
   }
 }
 

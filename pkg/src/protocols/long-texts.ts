@@ -1,6 +1,6 @@
 // Long texts that the core does not need. They stay in JavaScript as the bytes of JSON that came; the core gets a short name in
 // place of each. A text is decoded when it is read for the first time: pages show the start of a result, or none of it.
-import { decoder, newId } from "../client/face.js";
+import { newId } from "../client/face.js";
 
 /** The beginning of all names. Servers cannot guess it, so no text of theirs is taken for a name. */
 let prefix = "";
@@ -50,7 +50,7 @@ export class LongTexts {
 
   #read(at: number): string {
     const kept = this.#texts[at]!;
-    return (kept.text ??= textOf(decoder.decode(kept.json)));
+    return (kept.text ??= textOf(new TextDecoder().decode(kept.json)));
   }
 }
 

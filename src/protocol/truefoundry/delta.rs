@@ -4,6 +4,7 @@
 //! [`canonical`](super::canonical); a *scan* of the JSON creates them. The scan leaves everything that it does not
 //! fully know to the general reader. Both must agree with that reader; a property test checks this.
 
+use crate::bytes::find_quote;
 use crate::event::{OtherFields, TextDelta, TextField};
 use crate::json::{RawStr, Scanner, parse_u64};
 use crate::protocol::EventSink;
@@ -31,8 +32,8 @@ struct Meaning {
     id: String,
     thread_id: String,
     field: TextField,
-    /// The JSON of the template's event, if it has fields that this version does not know.
-    outline: Option<String>,
+    /// The JSON of the template's event, if it has fields that this version does not know; otherwise empty.
+    outline: String,
     /// The number of this id and thread.
     source: u32,
 }
@@ -100,7 +101,7 @@ fn known<'a>(bytes: &'a [u8], part: Part, made: &mut u32) -> Option<Known<'a, Va
     };
     let data = str::from_utf8(bytes.get(frame.data.0..frame.data.1)?).ok()?;
     let (mut shape, delta) = scan(data)?;
-    let outline = delta.has_others.then(|| data.to_owned());
+    let outline = if delta.has_others { data } else { "" }.to_owned();
     shape.shift(frame.data.0);
     if let Some((start, end)) = frame.id {
         shape.hole(Varying::FrameId, start, end);
@@ -125,12 +126,11 @@ fn delta<'a>(
         Some((start, end)) => Some(str::from_utf8(frame.get(start..end)?).ok()?),
         None => None,
     };
-    let others = match outline {
-        Some(outline) => {
-            write_changed(found, created_at, frame, changed)?;
-            Some(OtherFields { outline, changed })
-        }
-        None => None,
+    let others = if outline.is_empty() {
+        None
+    } else {
+        write_changed(found, created_at, frame, changed)?;
+        Some(OtherFields { outline, changed })
     };
     Some(TextDelta { id, thread_id, created_at, field: *field, text, others, source: *source })
 }
@@ -196,7 +196,7 @@ fn scan(data: &str) -> Option<(Shape<Varying>, Delta<'_>)> {
             // Of a field that comes twice, the last one counts, whichever has changed.
             (!others.contains(&name)).then_some(())?;
             others.push(name);
-            let start = before + data.get(before..)?.find('"')?;
+            let start = before + find_quote(data.as_bytes().get(before..)?)?;
             let _ = scanner.peek_value();
             let name_len = scanner.at() - start;
             scanner.skip_value().ok()?;

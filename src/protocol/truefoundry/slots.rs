@@ -60,7 +60,7 @@ impl Slot for Varying {
                 if starts_with(rest, earlier) && ends_value(rest.get(earlier.len())) {
                     return Some(earlier.len());
                 }
-                starts_with(rest, earlier.get(..name_len)?).then_some(())?;
+                (rest.get(..name_len) == earlier.get(..name_len)).then_some(())?;
                 let len = name_len + value_len(rest.get(name_len..)?)?;
                 found.changed.push((at, at + len));
                 Some(len)
