@@ -164,7 +164,7 @@ fn forward(section: &Section<'_, '_>) -> Option<ForwardConfig> {
     Some(ForwardConfig { url: url?, header: header? })
 }
 
-/// An address whose answers are believed: nobody on the way may write them.
+/// An address whose answers are trusted, so they must not be changed on the way.
 fn trusted(section: &Section<'_, '_>, key: &str) -> Option<Upstream> {
     let address: Upstream = section.parsed(key)?;
     if !address.is_encrypted() && !is_this_machine(address.authority()) {

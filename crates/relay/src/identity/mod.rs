@@ -1,4 +1,4 @@
-//! Who calls. The relay signs in nobody: it checks what another server has signed, or asks that server.
+//! Who calls. The relay has no sign-in of its own: it checks what another server has signed, or asks that server.
 
 mod bearer;
 mod forward;
@@ -61,9 +61,9 @@ pub(crate) trait Identity: Send + Sync {
 }
 
 /// All callers are one user.
-struct Nobody;
+struct OneUser;
 
-impl Identity for Nobody {
+impl Identity for OneUser {
     fn identify<'a>(&'a self, _: &'a HeaderMap, _: Option<&'a str>) -> Answer<'a> {
         Box::pin(std::future::ready(Ok(Caller { subject: "local".into(), valid_for: None })))
     }
@@ -72,7 +72,7 @@ impl Identity for Nobody {
 /// The identity that a config names.
 pub(crate) fn of(config: &IdentityConfig) -> Box<dyn Identity> {
     match config {
-        IdentityConfig::None => Box::new(Nobody),
+        IdentityConfig::None => Box::new(OneUser),
         IdentityConfig::Bearer(config) => Box::new(Bearer::new(config.clone())),
         IdentityConfig::Forward(config) => Box::new(Forward::new(config.clone())),
     }

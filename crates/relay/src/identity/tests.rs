@@ -63,7 +63,7 @@ async fn a_user_is_whom_the_other_server_names() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_away_lets_nobody_in() {
+async fn a_server_that_is_away_lets_no_caller_in() {
     let config = ForwardConfig {
         url: "http://127.0.0.1:9/whoami".parse().expect("an address"),
         header: "x-user".parse().expect("a name"),

@@ -129,7 +129,7 @@ async fn listed(
     }
     *items = own;
     if let Some(total) = value.get_mut("total") {
-        // How many there are of all users is nobody's business.
+        // Callers are not told how many there are of all users.
         *total = Value::Null;
     }
     Ok(whole(&parts, value.to_string().into()))

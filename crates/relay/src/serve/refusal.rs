@@ -30,7 +30,7 @@ impl Refusal {
         Self { after: Some(after), ..self }
     }
 
-    /// There is no such thing, or it is not the caller's: which of both is nobody's business.
+    /// There is no such thing, or it is not the caller's. Which of both it is, callers are not told.
     pub(super) fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such thing here, or it is not yours")
     }
