@@ -14,6 +14,8 @@ const ADDRESS = /(?:https?|wss?):\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?[^\s`"')
 /** Where documents have the gateway listen: the demo's, and by itself. */
 const GATEWAY = /^(?:http|ws):\/\/127\.0\.0\.1:(?:8787|8790)(?=\/|$)/;
 const RELAY = /^(?:http|ws):\/\/127\.0\.0\.1:8791\/?$/;
+/** What is below turnwire-relay. A test of that plays its guide. */
+const GUIDED = /^http:\/\/127\.0\.0\.1:8791\/agents\//;
 /** Programs that are not ours, which examples put a relay before; and a page. */
 const OTHERS = ["ws://localhost:17878", "ws://127.0.0.1:4021", "http://localhost:5173"];
 /** What the gateway speaks below each path. A tenant may have any name. */
@@ -82,7 +84,7 @@ test("each protocol is tried at an address that a document names, in the README 
 });
 
 test("documents name no other address on this machine than these, the relay's, and those of programs that are not ours", () => {
-  const unknown = [...NAMED].filter(([address]) => !GATEWAY.test(address) && !RELAY.test(address) && !OTHERS.includes(address));
+  const unknown = [...NAMED].filter(([address]) => !GATEWAY.test(address) && !RELAY.test(address) && !GUIDED.test(address) && !OTHERS.includes(address));
   assert.deepEqual(unknown, []);
 });
 

@@ -6,6 +6,7 @@ mod wire;
 mod world;
 
 mod gateway;
+mod guide;
 mod readers;
 mod restarts;
 mod sockets;
