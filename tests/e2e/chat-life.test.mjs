@@ -143,7 +143,7 @@ test("in a hidden tab of a slow machine, an answer and the message after it are 
 /** What an answer does while there is no network: its pieces, and the milliseconds between them. */
 const MEANWHILE = {
   "goes on": { pieces: 600, pace: (OFFLINE * 2) / 600 },
-  ends: { pieces: 200, pace: OFFLINE / 400 },
+  ends: { pieces: 320, pace: OFFLINE / 400 },
 };
 
 for (const [what, { pieces, pace }] of Object.entries(MEANWHILE)) {
