@@ -207,6 +207,7 @@ export const ROWS = [
   program("Node 20, import", () => ["node"], { quick: true, protocols: ["truefoundry", "awaken", "aap"] }),
   program("Node 20, require", () => ["node"], { quick: true, file: "main.cjs", text: CJS }),
   program("Node 22, import", (folder) => [bin(folder, "node")], { folder: "node22", protocols: ALL }),
+  program("Node 22, require", (folder) => [bin(folder, "node")], { folder: "node22", file: "main.cjs", text: CJS }),
   program("Bun", (folder) => [bin(folder, "bun"), "run"], { quick: true, folder: "bun", protocols: ALL }),
   runner("Vitest", "vitest", ["vitest", "run"], { quick: true }),
   runner("Vitest, jsdom", "vitest", ["vitest", "run", "--environment", "jsdom"], {}),
