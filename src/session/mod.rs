@@ -7,5 +7,5 @@ mod state;
 mod tests;
 mod turn;
 
-pub use state::{PausedStream, Session};
+pub use state::{NewestMark, PausedStream, Session};
 pub use turn::{Goal, SessionTurn};

@@ -60,6 +60,10 @@ pub struct PausedStream {
     pub messages: Vec<String>,
 }
 
+/// The newest turn that was known at some time, and whether its end was: see [`Session::mark`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewestMark(Option<(u32, bool)>);
+
 impl Session {
     /// A session; a new one has no turns yet.
     #[must_use]
@@ -242,6 +246,13 @@ impl Session {
     pub fn start_trace(&self, started_at: u64) -> StartTrace {
         let newest_started_at = self.last_begun().map_or(0, |turn| turn.started_at);
         StartTrace { newest: self.newest(), started_at, newest_started_at, others: Vec::new() }
+    }
+
+    /// Marks the newest turn that is known here. It changes when a turn of this client starts or ends. A list that was
+    /// requested before such a change does not know the newest turn.
+    #[must_use]
+    pub fn mark(&self) -> NewestMark {
+        NewestMark(self.newest.last().map(|turn| (turn.key, turn.pending == Pending::Unknown)))
     }
 
     /// All turns were listed: the newest one known here is the session's newest.

@@ -108,6 +108,24 @@ fn a_turn_that_follows_the_newest_becomes_the_newest() {
 }
 
 #[test]
+fn the_mark_changes_when_a_turn_starts_or_ends_here() {
+    let mut session = session(TIREA, true);
+    let new = session.mark();
+    let (first, second) = (session.new_key(), session.new_key());
+    assert_eq!(session.mark(), new, "it was made, but not started");
+    session.add_newest(first, 100);
+    let started = session.mark();
+    session.turn_begun(first, "t1", "");
+    assert_eq!(session.mark(), started);
+    session.turn_ended(first, Pending::Known(Vec::new()), PausedStream::default());
+    let ended = session.mark();
+    session.add_newest(second, 200);
+    assert!(started != new && ended != started && session.mark() != ended);
+    session.start_refused(second);
+    assert_eq!(session.mark(), ended, "the turn before it is the newest again");
+}
+
+#[test]
 fn the_next_input_answers_what_the_record_waits_for() {
     let mut session = session(TIREA, false);
     session.take_record("agent", &approval("c1"));

@@ -128,9 +128,12 @@ impl Session {
 
     /// Returns to the conversation after a reload: the turn that still runs, if there is one.
     pub async fn resume(&self) -> Result<Option<Turn>> {
+        let mark = self.shared.state.borrow().mark();
         let turns = self.list_turns().await?;
+        // A turn that started or ended here meanwhile is newer than the list.
+        let is_newest = self.shared.state.borrow().mark() == mark;
         let running = turns.iter().find(|turn| matches!(turn.state, TurnState::Running(_)));
-        running.map(|turn| self.attach(turn, &json!(turn).to_string(), true)).transpose()
+        running.map(|turn| self.attach(turn, &json!(turn).to_string(), is_newest)).transpose()
     }
 
     fn attach(&self, record: &TurnRecord, json: &str, is_newest: bool) -> Result<Turn> {
