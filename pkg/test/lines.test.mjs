@@ -62,6 +62,31 @@ test("an output whose message came without its beginning is shown once", async (
   assert.equal(textOf(turn) === LONG, true);
 });
 
+test("a long output is decoded when it is read", async (t) => {
+  const { event, state } = await ends(t, inChunks(turnWith(OUTPUT), 50_000));
+  for (const { output } of [event.state, state]) {
+    assert.equal(typeof Object.getOwnPropertyDescriptor(output, "content").get, "function");
+    for (const copy of [{ ...output }, structuredClone(output), JSON.parse(JSON.stringify(output))]) assert.equal(copy.content === LONG, true);
+  }
+});
+
+test("a long output of a sub-agent is whole, whether its message came before or not", async (t) => {
+  const thread_id = "sub";
+  const said = message("m2", { thread_id, content: LONG, finish_reason: "stop" });
+  const begun = { type: "thread.created", id: "t1", thread_id, created_at: said.created_at, title: "Sub", parent: null, agent_info: null };
+  const ended = { type: "thread.done", id: "t2", thread_id, created_at: said.created_at, title: "Sub", parent: null, state: { status: "done", output: said } };
+  for (const told of [[], [{ ...said, content: "", finish_reason: null }, { ...text(LONG), id: "m2", thread_id }]]) {
+    const bytes = turnWith(null, [begun, ...told, ended]);
+    const { turn } = await serveTurn(t, stream(...inChunks(bytes, 50_000)), { options: { reconnect: false } });
+    const { events } = await collect(turn.stream());
+    const done = events.find(({ type }) => type === "thread.done");
+    assert.equal(done.state.output.content === LONG, true);
+    assert.equal(done.output.content === LONG, true);
+    const messages = turn.snapshot().threads.find(({ id }) => id === thread_id).messages;
+    assert.deepEqual(messages.map(({ content }) => content === LONG), [true]);
+  }
+});
+
 test("an output with calls is completed as any other", async (t) => {
   const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" }, tool_info: { mcp_server_id: "x" } };
   const output = { ...OUTPUT, tool_calls: [call] };

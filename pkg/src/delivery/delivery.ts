@@ -10,6 +10,8 @@ import type { Event } from "../wire/events.js";
 /** Parses JSON from the core. */
 export interface JsonParser {
   parse(json: string): unknown;
+  /** The content of a message that the core has. Only some protocols have it. */
+  text?(text: string): string;
   /** An event like the one with this JSON, apart from the changed fields, which may be none. Only some protocols have it. */
   copy?(outline: string, changed: string): Record<string, unknown>;
 }

@@ -1,53 +1,52 @@
-// Leaves long texts out of the lines that the core reads. Each family knows its own: `frame-elision.ts`, `run-elision.ts`.
-import type { MessageSnapshot } from "../snapshot/snapshot.js";
+// Leaves long texts out of the lines that the core reads: it only hands them on. Each family knows its own:
+// `frame-elision.ts`, `run-elision.ts`.
 import type { TextElision } from "../turn/connection.js";
-import type { ModelMessage, TerminalState } from "../wire/events.js";
 import { Lines } from "./lines.js";
+import { longString } from "./long-string.js";
+import { LongTexts } from "./long-texts.js";
 
-/** The text of bytes of a stream. */
-export const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+/** The length from which a text is long, in bytes of JSON. */
+const LONG = 4096;
 
-/** Parses the JSON of a line of a stream. */
-export const parsed = (line: string): unknown => JSON.parse(line.replace(/^data:/, ""));
+const decoder = new TextDecoder();
 
-/** Shortens lines of a stream, and restores what users see. */
+/** Puts names in place of the long texts of one turn's stream, and the texts in place of the names in what the core returns. */
 export abstract class Elision<Frame> implements TextElision {
-  /** The last frame of a turn contains this. */
-  protected abstract readonly end: string;
-  /** The message of this id, or the last one of the main thread. */
-  protected readonly lastMessage: (id?: string) => MessageSnapshot | undefined;
-  /** The output that was left out of the turn's end. */
-  protected output: ModelMessage | undefined;
+  readonly #texts = new LongTexts();
+  /** What lines contain that may have a long text. */
+  protected abstract readonly kinds: RegExp;
 
-  constructor(lastMessage: (id?: string) => MessageSnapshot | undefined) {
-    this.lastMessage = lastMessage;
-  }
-
-  /** Takes the output out of a turn's last frame; returns whether it could. */
-  protected abstract spare(frame: Frame): boolean;
+  /** The text of a frame that the core only hands on. May throw if it is no such frame. */
+  protected abstract textIn(frame: Frame): unknown;
 
   parse(json: string): unknown {
-    return JSON.parse(json);
+    return this.#texts.parse(json);
+  }
+
+  text(text: string): string {
+    return this.#texts.named(text);
   }
 
   lines(maxFrameBytes: number, isWhole: () => boolean): Lines {
-    return new Lines(maxFrameBytes, (line) => (isWhole() ? undefined : this.shorten(line)));
+    return new Lines(maxFrameBytes, (line) => (isWhole() ? undefined : this.#shortened(line)));
   }
 
-  complete(state: TerminalState | undefined): void {
-    if (this.output && state?.status === "done") state.output = this.output;
-  }
-
-  /** Returns a line of the stream without its long text, if it has one. */
-  protected shorten(bytes: Uint8Array): string | undefined {
-    const line = decoded(bytes);
-    if (!line.includes(this.end)) return undefined;
+  /** Returns a line of the stream with a name in place of its long text, if it has one. The text is not decoded. */
+  #shortened(line: Uint8Array): string | undefined {
+    const found = longString(line, LONG);
+    if (!found) return undefined;
+    const head = decoder.decode(line.subarray(0, found.from));
+    const tail = decoder.decode(line.subarray(found.to));
+    const within = (name: string): string => `${head}"${name}"${tail}`;
+    const name = this.#texts.nextName;
+    const short = within(name);
+    if (!this.kinds.test(short)) return undefined;
     try {
-      const frame = parsed(line) as Frame;
-      return this.spare(frame) ? `data:${JSON.stringify(frame)}` : undefined;
+      if (this.textIn(JSON.parse(short.replace(/^data:/, "")) as Frame) !== name) return undefined;
     } catch {
       // Not such a line.
       return undefined;
     }
+    return within(this.#texts.keep(line.subarray(found.from, found.to)));
   }
 }

@@ -33,6 +33,11 @@ export class LongTexts {
     return value;
   }
 
+  /** The text, if this is its name; otherwise this. */
+  named(name: string): string {
+    return this.#texts.length > 0 && name.startsWith(prefix) ? this.#read(Number(name.slice(prefix.length))) : name;
+  }
+
   #restore(value: unknown): void {
     if (typeof value !== "object" || value === null) return;
     for (const [key, part] of Object.entries(value)) {

@@ -256,13 +256,6 @@ export class SnapshotMirror {
     return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
   }
 
-  /** The message of this id, or the last one of the main thread. @internal */
-  lastMessage(id?: string): MessageSnapshot | undefined {
-    this.follow();
-    const isIt = (message: MessageSnapshot): boolean => (id ? message.id === id : message.thread_id === "main");
-    return this.#messages.filter(isIt).at(-1);
-  }
-
   /** Reads the changes from the core. The core does not keep text that was read. */
   follow(): void {
     const document = this.#core.takeChanges();
@@ -313,7 +306,8 @@ export class SnapshotMirror {
       const call = words[at + 2]!;
       const start = words[at + 3]!;
       const length = words[at + 4]!;
-      const text = (field & WIDE ? wide : ascii).slice(start, start + length);
+      const came = (field & WIDE ? wide : ascii).slice(start, start + length);
+      const text = this.#json.text?.(came) ?? came;
       this.#messages[slot] = Object.freeze(appended(this.#messages[slot]!, field & 0xff, call, text));
       slots.add(slot);
     }

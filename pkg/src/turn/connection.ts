@@ -3,9 +3,7 @@ import type { CoreClient } from "../boundary/boundary.js";
 import type { Capabilities, Conventions } from "../boundary/capabilities.js";
 import type { TextStore } from "../common/store.js";
 import type { JsonParser } from "../delivery/delivery.js";
-import type { MessageSnapshot } from "../snapshot/snapshot.js";
 import type { Settings, Transport } from "../transport/transport.js";
-import type { TerminalState } from "../wire/events.js";
 
 /** Cuts a stream's chunks into the lines that the core takes. */
 export interface StreamLines {
@@ -17,12 +15,10 @@ export interface StreamLines {
 export interface TextElision extends JsonParser {
   /** Returns what cuts a stream. While `isWhole` says so, lines are left as they are. */
   lines(maxFrameBytes: number, isWhole: () => boolean): StreamLines;
-  /** Restores the output that was left out of the turn's last event. */
-  complete(state: TerminalState | undefined): void;
 }
 
-/** Makes that of a turn; `lastMessage` returns the message of this id, or the last one of the main thread. */
-export type MakeElision = new (lastMessage: (id?: string) => MessageSnapshot | undefined) => TextElision;
+/** Makes that of a turn. */
+export type MakeElision = new () => TextElision;
 
 /** A connected server. @internal */
 export interface Connection {

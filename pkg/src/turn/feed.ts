@@ -187,8 +187,6 @@ export class Feed implements Driven {
     this.#kept = 0;
     const events = this.#reader.read(lend(this.core.memory, address));
     this.#reader.natives?.forEach((native) => this.#listeners.tell("native", native as TurnTopics["native"]));
-    const last = events[events.length - 1];
-    if (last?.type === "turn.done") this.#store.elision?.complete(last.state);
     if (this.isHeard) {
       for (const event of events) {
         this.#listeners.tell(event.type, event as never);

@@ -69,7 +69,7 @@ export class TurnStore {
     this.#sessionParams = params;
     this.#began = began;
     const { Elision } = connection.extras;
-    this.elision = Elision && new Elision((id) => this.mirror.lastMessage(id));
+    this.elision = Elision && new Elision();
     this.json = this.elision ?? JSON;
     this.mirror = new SnapshotMirror(core, this.json);
     this.#origin = record;
@@ -82,7 +82,7 @@ export class TurnStore {
     const facts = this.#core.facts();
     // A core that has failed may have none.
     if (facts === "" && this.#facts) return this.#facts;
-    const learnt = (this.#facts = JSON.parse(facts) as Facts);
+    const learnt = (this.#facts = this.json.parse(facts) as Facts);
     const { created, state } = learnt;
     if (created) {
       this.#origin = created;
@@ -90,7 +90,6 @@ export class TurnStore {
       // Records of some servers have no input.
       if (created.input?.length) this.#input = created.input;
     }
-    this.elision?.complete(state);
     if (state) this.#state = state;
     if (state?.status === "error") this.#failure = new TurnFailedError("turn_failed", state.message, { body: state });
     return learnt;
