@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { useWorld } from "../../e2e/harness.mjs";
 
 const here = import.meta.dirname;
+const FAMILIES = JSON.parse(readFileSync(join(here, "..", "..", "..", "pkg", "families.json"), "utf8"));
 const world = useWorld({ www: join(here, "dist") });
 
 test("the app was built with the package as it is now", () => {
@@ -46,11 +47,12 @@ test("each family's core is a file of its own, loaded only by a page that speaks
     const resume = await page.locator("output").getAttribute("data-resume");
     return [resume, scripts.filter((url) => large.some((name) => url.endsWith(name))).length];
   };
-  assert.equal(large.length, 4);
+  assert.equal(large.length, Object.keys(FAMILIES).length);
   assert.deepEqual(await loaded("/"), ["cursor", 1]);
   assert.deepEqual(await loaded("/?protocol=tirea"), ["none", 1]);
   assert.deepEqual(await loaded("/?protocol=aap"), ["history", 1]);
   assert.deepEqual(await loaded("/?protocol=turn-rpc"), ["cursor", 1]);
+  assert.deepEqual(await loaded("/?protocol=ag-ui"), ["none", 1]);
 });
 
 for (const [protocol, path] of [["truefoundry", "/demo"], ["trueforge", ""], ["tirea", "/tirea"], ["awaken", "/awaken"], ["aap", "/aap"]]) {

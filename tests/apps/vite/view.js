@@ -15,6 +15,11 @@ function work(time) {
 export const frame = () =>
   new Promise((resolve) => (document.hidden ? setTimeout(resolve, 50) : requestAnimationFrame(() => setTimeout(resolve))));
 
+/** Waits until something holds that React does soon, at most 100 frames. */
+async function settled(holds) {
+  for (let left = 100; left > 0 && !holds(); left -= 1) await frame();
+}
+
 /** A turn that streams until it is cancelled. */
 export async function streaming(client) {
   const session = await client.agents.createSession("support-bot");
@@ -141,19 +146,19 @@ export async function visits(client) {
   while (!/\w{3}/.test(shown()[0]?.slice("long 3000".length) ?? "")) await frame();
   const during = listeners.now;
   show(0);
-  await frame();
+  await settled(() => listeners.now === 0);
   const away = listeners.now;
   const left = turn.snapshot().last_sequence_number;
   while (turn.snapshot().last_sequence_number === left && turn.status === "running") await frame();
   show(20);
-  await frame();
+  await settled(() => shown().length === 20);
   const back = new Set(shown()).size;
   await whole;
   while (document.querySelectorAll("article[data-status=done]").length < 20) await frame();
   const text = turn.snapshot().threads[0].messages.map(({ content }) => content).join("");
   const same = shown().every((one) => one === `long 3000${text}`);
   root.unmount();
-  await frame();
+  await settled(() => listeners.now === 0);
   return { during, away, back, same, after: listeners.now };
 }
 
