@@ -64,7 +64,7 @@ async fn a_script_answers_an_approval_and_stops_a_stream() {
         const answer = { type: 'user.tool_approval', thread_id, tool_call_id, approval: { status: 'allow' } };
         const next = session.createTurn([answer]);
         const { status } = await next.waitForCompletion();
-        const long = session.createTurn('long 600');
+        const long = session.createTurn('long 20000');
         const reading = long.stream(() => long.stop()).catch(({ code }) => code);
         return { asked: action !== undefined, name: typeof waiting.name, status, code: await reading, error: long.snapshot().error };",
     )

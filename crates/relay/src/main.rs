@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use sd_notify::NotifyState;
 use turnwire_relay::Config;
 use turnwire_relay::log::Purge;
 
@@ -74,6 +75,7 @@ async fn serve(path: &Path) -> Result<(), String> {
         if let Some(admin) = addresses.admin {
             let _ = writeln!(stdout, "http://{admin}/metrics").and_then(|()| stdout.flush());
         }
+        tell(NotifyState::Ready);
     };
     turnwire_relay::serve(config, ready, stopped())
         .await
@@ -113,10 +115,18 @@ async fn purge(arguments: PurgeArguments) -> Result<(), String> {
 /// Waits for Ctrl-C, or for the signal to terminate where there is one. A second one ends the process at once.
 async fn stopped() {
     signal().await;
+    tell(NotifyState::Stopping);
     tokio::spawn(async {
         signal().await;
         std::process::exit(1);
     });
+}
+
+/// Tells systemd, if it has started the process.
+fn tell(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        eprintln!("turnwire-relay: systemd cannot be told: {error}");
+    }
 }
 
 async fn signal() {

@@ -5,6 +5,7 @@
 mod wire;
 mod world;
 
+mod deploy;
 mod gateway;
 mod guide;
 mod readers;

@@ -66,11 +66,17 @@ pub(crate) fn open(server: &Server, rest: &str) -> String {
 
 impl Relay {
     pub(crate) fn start(config: &str) -> Self {
+        Self::start_with(config, &[])
+    }
+
+    /// Starts it with further environment variables.
+    pub(crate) fn start_with(config: &str, variables: &[(&str, &str)]) -> Self {
         let scratch = Scratch::new();
         let path = scratch.path("relay.toml");
         std::fs::File::create(&path).and_then(|mut file| file.write_all(config.as_bytes())).expect("written");
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnwire-relay"));
         command.arg("serve").arg(&path).env("RELAY_TEST_KEY", "Bearer very-secret");
+        command.envs(variables.iter().copied());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
@@ -86,6 +92,11 @@ impl Relay {
     /// The address without its scheme.
     pub(crate) fn address(&self) -> &str {
         self.address.trim_start_matches("http://")
+    }
+
+    /// Requests go to this address from now on: that of a proxy in front.
+    pub(crate) fn move_to(&mut self, address: &str) {
+        self.address = format!("http://{address}");
     }
 
     pub(crate) fn with_token(&mut self, token: &str) {

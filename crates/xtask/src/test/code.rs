@@ -22,7 +22,7 @@ use crate::test::runner::{NodeTests, in_browser};
 use crate::test::session::{Session, check, count, played};
 use crate::test::tally::{self, Tally};
 use crate::tools::browser::Browser;
-use crate::tools::rust;
+use crate::tools::{proxies, rust};
 
 /// Where the gateway listens that the crate's own tests in the browser call, if that is free.
 const GATEWAY_PORT: u16 = 8797;
@@ -78,6 +78,7 @@ pub(super) fn docs(session: &Session<'_>) -> Result<Verdict> {
 pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
     let mut command = cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root());
+    proxies::tell(&mut command)?;
     count("cargo test", session.scope.tell(&mut command), tally::rust)
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) mod browser;
 pub(crate) mod engines;
 pub(crate) mod npm;
+pub(crate) mod proxies;
 pub(crate) mod python;
 pub(crate) mod rust;
 mod system;
