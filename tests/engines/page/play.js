@@ -36,7 +36,7 @@ export async function play(connect, plan, controller) {
   if (watch) report.tokens = watch.tokens;
   if (turn.id !== null && expects.reference === "whole") report.uncut = await uncut(id, turn.id, script);
   if (turn.id !== null && expects.reference === "kept") {
-    report.uncut = await uncut(id, turn.id, script, events.at(-1)?.sequence_number ?? 0);
+    report.uncut = await uncut(id, turn.id, script, report.snapshot.last_sequence_number);
   }
   return report;
 }
