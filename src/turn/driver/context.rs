@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorCode};
 use crate::features::SeparateAnswers;
 use crate::json::Object;
 use crate::turn::conventions::{Answers, Conventions};
-use crate::turn::{StreamEnd, TurnMachine, TurnReader};
+use crate::turn::{Failure, StreamEnd, TurnMachine, TurnReader};
 
 use super::request::TurnRequest;
 use super::retry::RetryBudget;
@@ -79,6 +79,21 @@ impl Context {
     pub(super) fn take_state(&mut self, state: &Object<'_>) {
         if self.reader.apply_state(state) {
             self.found = state.to_json();
+        }
+    }
+
+    /// Nothing has begun if the start was refused this way. A relay keeps a refusal as the answer to the turn's id, so
+    /// the next start gets another one.
+    pub(super) fn renew_refused_turn(&mut self, failure: &Failure) {
+        if !failure.may_have_begun() {
+            self.renew_turn();
+        }
+    }
+
+    /// Nothing has begun under the turn's id, and a relay keeps how that ended.
+    pub(super) fn renew_turn(&mut self) {
+        if self.conventions().relay.is_some() {
+            self.request.turn_id.push('x');
         }
     }
 

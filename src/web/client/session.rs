@@ -129,8 +129,32 @@ impl Session {
     /// Returns to the conversation after a reload: the turn that still runs, if there is one.
     pub async fn resume(&self) -> Result<Option<Turn>> {
         let turns = self.list_turns().await?;
-        let running = turns.iter().find(|turn| matches!(turn.state, TurnState::Running(_)));
-        running.map(|turn| self.attach(turn, &json!(turn).to_string(), true)).transpose()
+        let mut running = turns.into_iter().find(|turn| matches!(turn.state, TurnState::Running(_)));
+        if self.capabilities().is_relayed()
+            && let Some(id) = self.open_turn().await?
+        {
+            // The server may have no ids for turns, or store a turn when it has ended.
+            let begun = || {
+                parsed(&json!({ "id": id, "session_id": self.id(), "state": { "status": "running" }, "input": [] }).to_string())
+            };
+            running.get_or_insert(begun()?).id.clone_from(&id);
+        }
+        running.map(|turn| self.attach(&turn, &json!(turn).to_string(), true)).transpose()
+    }
+
+    /// The id of the session's newest turn that the relay still reads, if there is one.
+    async fn open_turn(&self) -> Result<Option<String>> {
+        #[derive(serde::Deserialize)]
+        struct Open {
+            turns: Vec<Named>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Named {
+            id: String,
+        }
+        let open: Open =
+            parsed(&self.shared.server.read(Call::ListOpenTurns, self.params(json!({}))?).await?)?;
+        Ok(open.turns.into_iter().next().map(|turn| turn.id))
     }
 
     fn attach(&self, record: &TurnRecord, json: &str, is_newest: bool) -> Result<Turn> {

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorCode};
 use crate::json::ObjectWriter;
 use crate::protocol::Call;
+use crate::protocol::relay::gate::Gate;
 use crate::turn::conventions::Recovery;
 use crate::turn::policy::Remedy;
 use crate::turn::{Failure, StreamEnd};
@@ -15,12 +16,17 @@ use super::{State, Then, Transition, follow, starting};
 const LONG_CONNECTION: f64 = 30_000.0;
 /// Streams in a row that end by themselves and bring nothing. After these the turn has nothing to bring.
 const MOST_EMPTY: u32 = 4;
+/// The same of a relay, which closes a stream only at its end, and rarely before it.
+const MOST_EMPTY_RELAYED: u32 = 2;
 /// A stream that has expired so often in a row does not come back, although its turn runs.
 const MOST_EXPIRED: u32 = 2;
 
 /// Writes what asks for a stream that resumes where the last one broke.
 pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
     cx.request.write_turn(&cx.reader, params);
+    if let Some(gate) = cx.reader.gate() {
+        gate.write(params);
+    }
     let (cursor, last) = (cx.reader.frame_cursor(), cx.machine().cursor().last());
     if !cursor.is_empty() {
         params.str("cursor", cursor);
@@ -38,7 +44,11 @@ pub(super) fn dropped(
     failure: Option<Failure>,
     now: f64,
 ) -> Transition {
-    cx.reader.ended();
+    // The end of a relay's connection is not that of the stream, unless the next one brings nothing either.
+    let is_cut_off = failure.is_some() || cx.reader.has_progressed();
+    if !(cx.reader.is_relayed() && is_cut_off && !cx.retry.is_off()) {
+        cx.reader.ended();
+    }
     if cx.machine().status().is_terminal() {
         return backfill(cx);
     }
@@ -63,6 +73,10 @@ pub(super) fn dropped(
         return starting::failed(cx, failure);
     }
     cx.is_resuming = true;
+    if cx.reader.is_relayed() {
+        let is_empty = was_closed && !is_new && cx.retry.attempts() > 0;
+        return relayed(cx, failure, is_subscription, is_empty);
+    }
     if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
         return detached(cx, failure, is_subscription);
     }
@@ -90,6 +104,36 @@ pub(super) fn dropped(
     };
     // A server that says that the stream has expired can be asked at once.
     if has_expired { Transition::to(state) } else { Transition::with(state, Then::Retry(failure)) }
+}
+
+/// A relay's connection has ended. `is_empty` if the relay closed it and it brought nothing, nor did the one before it.
+fn relayed(cx: &mut Context, failure: Failure, is_subscription: bool, is_empty: bool) -> Transition {
+    cx.retry.stream_dropped(is_empty, false);
+    match (failure.error.code, failure.remedy()) {
+        (ErrorCode::Cut, _) => {
+            cx.reader.give_up_relay();
+            cx.retry.answered();
+            // As an attempt, so that it is told why.
+            Transition::with(follow(cx, Some(&failure.error)), Then::Retry(failure))
+        }
+        (_, Remedy::Read) if cx.reader.gate_mut().is_some_and(Gate::start_over) => {
+            Transition::to(State::Streaming)
+        }
+        (_, Remedy::Retry | Remedy::Later) if cx.retry.empty_streams() < MOST_EMPTY_RELAYED => {
+            Transition::with(State::Streaming, Then::Retry(failure))
+        }
+        (ErrorCode::FrameTooLarge, _) => Transition::end(cx.end_of(failure.error)),
+        _ => {
+            cx.reader.give_up_relay();
+            detached(cx, failure, is_subscription)
+        }
+    }
+}
+
+/// All attempts to reach the relay have failed.
+pub(super) fn unrelayed(cx: &mut Context, error: &Error) -> Transition {
+    cx.reader.give_up_relay();
+    Transition::to(follow(cx, Some(error)))
 }
 
 /// A stream has ended that does not resume after a sequence number.
