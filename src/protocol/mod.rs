@@ -17,7 +17,7 @@ mod capabilities;
 mod fields;
 mod options;
 mod registry;
-pub(crate) mod relay;
+pub mod relay;
 pub(crate) mod response;
 mod route;
 mod speaker;

@@ -97,21 +97,17 @@ impl Incoming<'_> {
     /// Takes whole frames from a relay one by one: each has a number, which the frames of its server do not have.
     fn relayed_run(&mut self, bytes: &[u8]) -> Run {
         let mut len = 0;
-        while let Some(rest) = bytes.get(len..).filter(|rest| !rest.is_empty())
+        while let Some(rest) = bytes.get(len..)
             && let Some(frame) = WholeFrame::of(rest)
-            && let Some(data) = text_in(rest, frame.data)
-            && let Some(id) = frame.id
-            && let Some(event) = text_in(rest, frame.event.unwrap_or_default())
-        {
-            len += frame.len;
-            if !self.passes(event, text_in(rest, id), data) {
-                continue;
-            }
             // Relays write the number first, and one LF after it.
-            let own = rest.get(id.1 + 1..frame.len).filter(|_| id.0 <= "id: ".len()).unwrap_or_default();
-            if own.is_empty() || self.decoder.run(own, self.intake).len != own.len() {
-                self.decoder.decode(&Frame { event, data, id: None, has_own_id: false }, self.intake);
-            }
+            && let Some((start, end)) = frame.id.filter(|id| id.0 <= "id: ".len())
+            && let Some(own) = rest.get(end + 1..frame.len).filter(|own| !own.is_empty())
+            && let Some(gate) = self.gate
+            && gate.awaits(part(rest, (start, end)))
+            && self.decoder.run(own, self.intake).len == own.len()
+        {
+            gate.pass(part(rest, frame.event.unwrap_or_default()), part(rest, frame.data));
+            len += frame.len;
         }
         Run { len, id: None }
     }
@@ -164,6 +160,6 @@ impl FrameSink for Incoming<'_> {
     }
 }
 
-fn text_in(bytes: &[u8], (start, end): (usize, usize)) -> Option<&str> {
-    str::from_utf8(bytes.get(start..end)?).ok()
+fn part(bytes: &[u8], (start, end): (usize, usize)) -> &[u8] {
+    bytes.get(start..end).unwrap_or_default()
 }

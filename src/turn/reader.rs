@@ -16,7 +16,7 @@ use super::frames::Frames;
 use super::incoming::{FrameRecord, Incoming, Recorded};
 use super::intake::{Intake, id_of};
 use super::{TurnInput, TurnMachine, digits};
-use crate::features::{ClientConversations, DiscardPending, SeparateAnswers, Sockets};
+use crate::features::{ClientConversations, DiscardPending, Relays, SeparateAnswers, Sockets};
 
 /// Reads a turn's streams.
 pub struct TurnReader {
@@ -194,14 +194,16 @@ impl TurnReader {
 
     /// A request with these parameters starts the turn: what comes next is its answer.
     pub(super) fn begin(&mut self, params: &str) {
-        self.gate = self.conventions.relay.map(Gate::new);
+        if Relays::EXISTS {
+            self.gate = self.conventions.relay.map(Gate::new);
+        }
         let params = Value::parse(params).unwrap_or_default();
         self.decoder.begin(params.as_object().unwrap_or(const { &Object::new() }));
     }
 
     /// A request with these parameters asks for a stream that resumes the turn.
     pub(super) fn resume(&mut self, params: &str) {
-        if self.gate.as_ref().is_some_and(Gate::is_new) {
+        if Relays::EXISTS && self.gate.as_ref().is_some_and(Gate::is_new) {
             return self.begin(params);
         }
         let params = Value::parse(params).unwrap_or_default();
@@ -278,12 +280,15 @@ impl TurnReader {
 
     /// Whether a relay keeps the stream, and has not lost it.
     pub(super) fn is_relayed(&self) -> bool {
-        self.gate.is_some()
+        // A build without relays drops all that follows from it.
+        Relays::EXISTS && self.gate.is_some()
     }
 
     /// The relay does not have the rest of the stream.
     pub(super) fn give_up_relay(&mut self) {
-        self.gate = None;
+        if Relays::EXISTS {
+            self.gate = None;
+        }
     }
 
     /// Where the stream resumes by its frames.

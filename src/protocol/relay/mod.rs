@@ -8,14 +8,15 @@ pub(crate) mod gate;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
+#[cfg(target_arch = "wasm32")]
+use crate::error::{Error, ErrorCode, sentence};
 use crate::features::Relays;
-use crate::json::{Object, Value, write_u64};
+use crate::json::{Object, Value};
 
-use super::calls::{Calls, calls};
-use super::options::wire;
-use super::route::Route;
-use super::{Call, Capabilities, Capability, EventDecoder, Protocol, Request, Resume};
+use super::options::{unsupported, wire};
+use super::route::{add_query, percent_encode};
+use super::{Call, Capabilities, Capability, EventDecoder, Method, Protocol, Request, Resume};
 
 /// Says to the relay that the client knows it; each answer of a relay has it as well.
 pub(crate) const RELAY: &str = "turnwire-relay";
@@ -28,7 +29,7 @@ pub(crate) const LOG: &str = "turnwire-log";
 #[cfg(target_arch = "wasm32")]
 /// What the head of a stream's response says, as its first frame.
 pub(crate) fn head_of(log: &str) -> String {
-    crate::error::sentence(&["event: ", gate::LOG, "\ndata: ", log, "\n\n"])
+    sentence(&["event: ", gate::LOG, "\ndata: ", log, "\n\n"])
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -38,12 +39,32 @@ pub(crate) fn is_none() -> Error {
     Error::new(ErrorCode::UnexpectedResponse, problem)
 }
 
-/// The relay's own requests.
-const CALLS: Calls = calls! {
-    SubscribeTurn "GET _turnwire/v1/turns/{turn_id}/events log | session_id input said is_begun is_awaited terms last_frame",
-    CancelTurn "DELETE _turnwire/v1/turns/{turn_id} | session_id input is_begun terms",
-    ListOpenTurns "GET _turnwire/v1/turns !session_id>session state=\"open\" | terms",
-};
+/// The relay's own request for this call, if it is one.
+fn own(call: Call, params: &Object<'_>) -> Option<Request> {
+    let (method, events) = match call {
+        Call::ListOpenTurns => (Method::Get, ""),
+        Call::SubscribeTurn => (Method::Get, "/events"),
+        Call::CancelTurn => (Method::Delete, ""),
+        _ => return None,
+    };
+    let params = wire(params);
+    let (mut path, mut query) = ("_turnwire/v1/turns".to_owned(), Object::new());
+    if call == Call::ListOpenTurns {
+        query.set("session", params.get("session_id").cloned().unwrap_or_default());
+        query.set("state", "open".into());
+    } else {
+        path.push('/');
+        percent_encode(params.text("turn_id"), &mut path);
+        path.push_str(events);
+    }
+    for name in ["after", "log"] {
+        if let Some(value) = params.get(name) {
+            query.set(name, value.clone());
+        }
+    }
+    add_query(&query, &mut path);
+    Some(Request { method, path, headers: vec![("accept", "*/*".to_owned())], body: None })
+}
 
 /// A protocol whose server may stand behind a relay.
 #[derive(Debug, Clone, Copy)]
@@ -72,9 +93,7 @@ impl<P: Protocol> Protocol for Relayable<P> {
     fn behind_relay(self) -> Result<Self> {
         // The relay keeps the turns of servers that take the turn's id from the client.
         let relay = Relays::when(self.server.capabilities().has(Capability::ClientTurnIds));
-        let problem = "no relay keeps the turns of this protocol: leave out `relay`";
-        relay.ok_or_else(|| Error::new(ErrorCode::Unsupported, problem))?;
-        Ok(Self { relay, ..self })
+        if relay.is_some() { Ok(Self { relay, ..self }) } else { Err(unsupported()) }
     }
 
     fn with_terms(self, terms: &str) -> Self {
@@ -85,24 +104,14 @@ impl<P: Protocol> Protocol for Relayable<P> {
         if self.relay.is_none() {
             return self.server.request(call, params);
         }
-        let named = wire(&params);
-        let mut request = match call {
-            Call::SubscribeTurn | Call::CancelTurn | Call::ListOpenTurns => {
-                let route = Route::of(CALLS, call)?;
-                let (path, sent) = route.fill(&named)?;
-                route.request(path, &sent, route.headers(call))
-            }
-            _ => self.server.request(call, params)?,
+        let turn = params.text("turn_id").to_owned();
+        let mut request = match own(call, &params) {
+            Some(request) => request,
+            None => self.server.request(call, params)?,
         };
         request.headers.push((RELAY, "1".to_owned()));
-        match call {
-            Call::CreateTurnStream => request.headers.push((TURN, named.text("turn_id").to_owned())),
-            Call::SubscribeTurn => {
-                let mut last = String::new();
-                write_u64(&mut last, named.get("last_frame").and_then(Value::as_u64).unwrap_or_default());
-                request.headers.push(("last-event-id", last));
-            }
-            _ => {}
+        if call == Call::CreateTurnStream {
+            request.headers.push((TURN, turn));
         }
         Ok(request)
     }

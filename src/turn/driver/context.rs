@@ -1,10 +1,10 @@
 //! What all states of a driver share.
 
 use crate::error::{Error, ErrorCode};
-use crate::features::SeparateAnswers;
+use crate::features::{Relays, SeparateAnswers};
 use crate::json::Object;
 use crate::turn::conventions::{Answers, Conventions};
-use crate::turn::{Failure, StreamEnd, TurnMachine, TurnReader};
+use crate::turn::{StreamEnd, TurnMachine, TurnReader};
 
 use super::request::TurnRequest;
 use super::retry::RetryBudget;
@@ -82,17 +82,9 @@ impl Context {
         }
     }
 
-    /// Nothing has begun if the start was refused this way. A relay keeps a refusal as the answer to the turn's id, so
-    /// the next start gets another one.
-    pub(super) fn renew_refused_turn(&mut self, failure: &Failure) {
-        if !failure.may_have_begun() {
-            self.renew_turn();
-        }
-    }
-
-    /// Nothing has begun under the turn's id, and a relay keeps how that ended.
+    /// Nothing has begun under the turn's id. A relay keeps a refusal as the answer to it, so the next start gets another one.
     pub(super) fn renew_turn(&mut self) {
-        if self.conventions().relay.is_some() {
+        if Relays::EXISTS && self.conventions().relay.is_some() {
             self.request.turn_id.push('x');
         }
     }

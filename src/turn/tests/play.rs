@@ -268,13 +268,9 @@ fn request(plan: &Plan, opens: bool) -> String {
             let verb = if told.is_some() { "again" } else { "subscribe" };
             format!("{verb} at {}", params["cursor"].as_str().unwrap_or_default())
         }
-        (Call::SubscribeTurn, told) if params["last_frame"].is_u64() => {
+        (Call::SubscribeTurn, told) if params["after"].is_u64() => {
             let verb = if told.is_some() { "again" } else { "attach" };
-            format!(
-                "{verb} after {} of {}",
-                params["last_frame"],
-                params["log"].as_str().unwrap_or("any log")
-            )
+            format!("{verb} after {} of {}", params["after"], params["log"].as_str().unwrap_or("any log"))
         }
         (Call::SubscribeTurn, None) => format!("subscribe after {after}"),
         (Call::SubscribeTurn, Some(told)) => {

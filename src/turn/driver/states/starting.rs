@@ -72,21 +72,22 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
         return Transition::end(cx.end_of(failure.error));
     }
-    let can_retry = failure.can_retry() && !cx.retry.is_exhausted();
     if cx.reader.is_relayed() {
         if is_known_to_relay(cx, &failure) {
             cx.reader.give_up_relay();
             return Locating::begin(cx, failure);
         }
-        if can_retry {
-            cx.renew_refused_turn(&failure);
+        if failure.can_retry() && !cx.retry.is_exhausted() {
+            if !failure.may_have_begun() {
+                cx.renew_turn();
+            }
             return Transition::stay(Then::Retry(failure));
         }
     }
     if failure.may_have_begun() {
         return Locating::begin(cx, failure);
     }
-    if failure.remedy() == Remedy::Later && can_retry {
+    if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {
         return Transition::stay(Then::Retry(failure));
     }
     not_started(cx, failure)

@@ -1,6 +1,7 @@
 //! A stream that is open, and what follows when it has ended.
 
 use crate::error::{Error, ErrorCode};
+use crate::features::Relays;
 use crate::json::ObjectWriter;
 use crate::protocol::Call;
 use crate::protocol::relay::gate::Gate;
@@ -24,7 +25,9 @@ const MOST_EXPIRED: u32 = 2;
 /// Writes what asks for a stream that resumes where the last one broke.
 pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
     cx.request.write_turn(&cx.reader, params);
-    if let Some(gate) = cx.reader.gate() {
+    if cx.reader.is_relayed()
+        && let Some(gate) = cx.reader.gate()
+    {
         gate.write(params);
     }
     let (cursor, last) = (cx.reader.frame_cursor(), cx.machine().cursor().last());
@@ -45,8 +48,9 @@ pub(super) fn dropped(
     now: f64,
 ) -> Transition {
     // The end of a relay's connection is not that of the stream, unless the next one brings nothing either.
-    let is_cut_off = failure.is_some() || cx.reader.has_progressed();
-    if !(cx.reader.is_relayed() && is_cut_off && !cx.retry.is_off()) {
+    let is_cut_off =
+        cx.reader.is_relayed() && !cx.retry.is_off() && (failure.is_some() || cx.reader.has_progressed());
+    if !is_cut_off {
         cx.reader.ended();
     }
     if cx.machine().status().is_terminal() {
@@ -109,25 +113,19 @@ pub(super) fn dropped(
 /// A relay's connection has ended. `is_empty` if the relay closed it and it brought nothing, nor did the one before it.
 fn relayed(cx: &mut Context, failure: Failure, is_subscription: bool, is_empty: bool) -> Transition {
     cx.retry.stream_dropped(is_empty, false);
-    match (failure.error.code, failure.remedy()) {
-        (ErrorCode::Cut, _) => {
-            cx.reader.give_up_relay();
-            cx.retry.answered();
-            // As an attempt, so that it is told why.
-            Transition::with(follow(cx, Some(&failure.error)), Then::Retry(failure))
-        }
-        (_, Remedy::Read) if cx.reader.gate_mut().is_some_and(Gate::start_over) => {
-            Transition::to(State::Streaming)
-        }
-        (_, Remedy::Retry | Remedy::Later) if cx.retry.empty_streams() < MOST_EMPTY_RELAYED => {
-            Transition::with(State::Streaming, Then::Retry(failure))
-        }
-        (ErrorCode::FrameTooLarge, _) => Transition::end(cx.end_of(failure.error)),
-        _ => {
-            cx.reader.give_up_relay();
-            detached(cx, failure, is_subscription)
-        }
+    let is_cut = failure.error.code == ErrorCode::Cut;
+    if failure.remedy() == Remedy::Read && cx.reader.gate_mut().is_some_and(Gate::start_over) {
+        return Transition::to(State::Streaming);
     }
+    if failure.can_retry() && !is_cut && cx.retry.empty_streams() < MOST_EMPTY_RELAYED {
+        return Transition::with(State::Streaming, Then::Retry(failure));
+    }
+    cx.reader.give_up_relay();
+    if is_cut {
+        // The relay answered.
+        cx.retry.answered();
+    }
+    detached(cx, failure, is_subscription)
 }
 
 /// All attempts to reach the relay have failed.
@@ -154,6 +152,10 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
     }
     match follow(cx, Some(&failure.error)) {
         state @ (State::Streaming | State::Replaying(_)) => Transition::with(state, Then::Retry(failure)),
+        // As an attempt, so that it is told why.
+        state if Relays::EXISTS && failure.error.code == ErrorCode::Cut => {
+            Transition::with(state, Then::Retry(failure))
+        }
         state => Transition::to(state),
     }
 }
