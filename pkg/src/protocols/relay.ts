@@ -41,7 +41,7 @@ function wayOver(Way: typeof FetchTransport): NonNullable<Extras["Way"]> {
       const answer = await super.open(call, params, watch);
       const head = this.#heads.get(watch.signal);
       if (head && !head.has("turnwire-relay")) {
-        throw new ProtocolError("unexpected_response", "the server is no relay: leave out `relay`, or set the relay's own URL");
+        throw new ProtocolError("unexpected_response", "the server is no relay: leave out `relay`");
       }
       if (typeof answer === "string") return answer;
       const first = new TextEncoder().encode(`event: turnwire.log\ndata: ${head?.get("turnwire-log")}\n\n`);

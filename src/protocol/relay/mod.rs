@@ -8,14 +8,14 @@ pub(crate) mod gate;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Result;
 #[cfg(target_arch = "wasm32")]
-use crate::error::{Error, ErrorCode, sentence};
+use crate::error::{Error, ErrorCode};
+use crate::error::{Result, sentence};
 use crate::features::Relays;
 use crate::json::{Object, Value};
 
 use super::options::{unsupported, wire};
-use super::route::{add_query, percent_encode};
+use super::route::percent_encode;
 use super::{Call, Capabilities, Capability, EventDecoder, Method, Protocol, Request, Resume};
 
 /// Says to the relay that the client knows it; each answer of a relay has it as well.
@@ -35,34 +35,23 @@ pub(crate) fn head_of(log: &str) -> String {
 #[cfg(target_arch = "wasm32")]
 /// The error of a response without the header [`RELAY`].
 pub(crate) fn is_none() -> Error {
-    let problem = "the server is no relay: leave out `relay`, or set the relay's own URL";
+    let problem = "the server is no relay: leave out `relay`";
     Error::new(ErrorCode::UnexpectedResponse, problem)
 }
 
-/// The relay's own request for this call, if it is one.
+/// The relay's own request for this call, if it is one. `place` is where a stream begins, as a [`Gate`](gate::Gate) writes it.
 fn own(call: Call, params: &Object<'_>) -> Option<Request> {
-    let (method, events) = match call {
-        Call::ListOpenTurns => (Method::Get, ""),
-        Call::SubscribeTurn => (Method::Get, "/events"),
-        Call::CancelTurn => (Method::Delete, ""),
+    let (method, before, id, after) = match call {
+        Call::ListOpenTurns => (Method::Get, "?state=open&session=", "session_id", ""),
+        Call::SubscribeTurn => (Method::Get, "/", "turn_id", "/events?"),
+        Call::CancelTurn => (Method::Delete, "/", "turn_id", ""),
         _ => return None,
     };
     let params = wire(params);
-    let (mut path, mut query) = ("_turnwire/v1/turns".to_owned(), Object::new());
-    if call == Call::ListOpenTurns {
-        query.set("session", params.get("session_id").cloned().unwrap_or_default());
-        query.set("state", "open".into());
-    } else {
-        path.push('/');
-        percent_encode(params.text("turn_id"), &mut path);
-        path.push_str(events);
-    }
-    for name in ["after", "log"] {
-        if let Some(value) = params.get(name) {
-            query.set(name, value.clone());
-        }
-    }
-    add_query(&query, &mut path);
+    let mut path = sentence(&["_turnwire/v1/turns", before]);
+    percent_encode(params.text(id), &mut path);
+    path.push_str(after);
+    path.push_str(params.text("place"));
     Some(Request { method, path, headers: vec![("accept", "*/*".to_owned())], body: None })
 }
 

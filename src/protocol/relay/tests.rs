@@ -48,13 +48,13 @@ fn every_request_says_that_the_client_knows_the_relay() {
 #[test]
 fn a_turn_is_attached_to_after_its_last_frame() {
     for name in ["aap", "tirea"] {
-        let mut params = json!({"session_id": "s", "turn_id": "a/b", "after": 17, "log": "00ff"});
+        let mut params = json!({"session_id": "s", "turn_id": "a/b", "place": "after=17&log=00ff"});
         let attach = request(name, Call::SubscribeTurn, &params);
         assert_eq!(
             (attach.method, &*attach.path),
             (Method::Get, "_turnwire/v1/turns/a%2Fb/events?after=17&log=00ff")
         );
-        params = json!({"session_id": "s", "turn_id": "t", "after": 0, "terms": {}, "input": [], "said": 1,
+        params = json!({"session_id": "s", "turn_id": "t", "place": "after=0", "terms": {}, "input": [], "said": 1,
                         "is_begun": true, "is_awaited": true});
         let attach = request(name, Call::SubscribeTurn, &params);
         assert_eq!(&*attach.path, "_turnwire/v1/turns/t/events?after=0");
@@ -67,7 +67,7 @@ fn turns_are_listed_and_stopped_by_the_relay() {
         let list = request(name, Call::ListOpenTurns, &json!({"sessionId": "s&1", "terms": {}}));
         assert_eq!(
             (list.method, &*list.path),
-            (Method::Get, "_turnwire/v1/turns?session=s%261&state=open"),
+            (Method::Get, "_turnwire/v1/turns?state=open&session=s%261"),
             "{name}"
         );
         let params = json!({"sessionId": "s", "turnId": "t", "terms": {}, "input": [], "isBegun": true});
@@ -147,6 +147,10 @@ fn a_gate_lets_each_frame_pass_once_and_in_order() {
     let Passage::Closed(error) = gate.take("e", Some("4"), "d") else { panic!("a frame is missing") };
     assert_eq!(error.message, "a frame of the relay's log is missing");
     assert_eq!(gate.take("e", Some("3"), "c"), Passage::Passes);
+    assert_eq!(gate.place(), "after=3&log=L");
+    // Only digits and letters get into an address.
+    assert_eq!(gate.take("turnwire.log", None, "a&b"), Passage::Stays);
+    assert_eq!(gate.place(), "after=3");
     // Numbers of no frame count as old.
     for id in ["0", "", "x", "-1", "1.5", "99999999999999999999999999"] {
         assert_eq!(gate.take("e", Some(id), "z"), Passage::Stays, "{id}");

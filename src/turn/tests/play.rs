@@ -268,9 +268,9 @@ fn request(plan: &Plan, opens: bool) -> String {
             let verb = if told.is_some() { "again" } else { "subscribe" };
             format!("{verb} at {}", params["cursor"].as_str().unwrap_or_default())
         }
-        (Call::SubscribeTurn, told) if params["after"].is_u64() => {
+        (Call::SubscribeTurn, told) if params["place"].is_string() => {
             let verb = if told.is_some() { "again" } else { "attach" };
-            format!("{verb} after {} of {}", params["after"], params["log"].as_str().unwrap_or("any log"))
+            format!("{verb} {}", params["place"].as_str().unwrap_or_default())
         }
         (Call::SubscribeTurn, None) => format!("subscribe after {after}"),
         (Call::SubscribeTurn, Some(told)) => {

@@ -94,7 +94,7 @@ fn a_stream_that_breaks_after_any_frame_goes_on_after_it() {
             // The last frame may have come in part.
             let torn = format!("{first}id: {}\n{}", at + 1, &frames[at][..frames[at].len() - 1]);
             assert_eq!(play.next(Breaks(torn, network())), "wait 250 #1 network", "{is_tirea}, {at}");
-            assert_eq!(play.next(Waited), format!("again after {at} of L"));
+            assert_eq!(play.next(Waited), format!("again after={at}&log=L"));
             // What comes again is not taken again.
             let from = at.saturating_sub(2);
             assert_eq!(play.next(Brings(relayed("L", from + 1, &frames[from..]))), "end done");
@@ -133,7 +133,7 @@ fn each_frame_of_a_connection_for_itself() {
             if at + 1 < frames.len() {
                 // Not every frame has an event.
                 assert!(step.starts_with("wait ") && step.ends_with(" network"), "{step}");
-                assert_eq!(play.next(Waited), format!("again after {} of L", at + 1));
+                assert_eq!(play.next(Waited), format!("again after={}&log=L", at + 1));
             } else {
                 assert_eq!(step, "end done");
             }
@@ -225,7 +225,7 @@ fn a_reader_that_leaves_comes_back() {
         play.driver.opened(0.0);
         play.driver.reader_mut().push(relayed("L", 1, &frames[..3]).as_bytes()).expect("small");
         assert_eq!(play.next(Aborted), "end running: aborted");
-        assert_eq!(play.stream(Reconnect::default()), "attach after 3 of L");
+        assert_eq!(play.stream(Reconnect::default()), "attach after=3&log=L");
         assert_eq!(play.next(Brings(relayed("L", 4, &frames[3..]))), "end done");
         assert_eq!(play.delivered(), undisturbed(is_tirea));
     }
@@ -240,10 +240,10 @@ fn another_client_reads_the_turn_from_its_beginning() {
         let mut play = Play::of(protocol, Value::from("hi"), "");
         play.driver.set_terms("{}");
         play.found(&unnamed::record("running"));
-        assert_eq!(play.stream(Reconnect::default()), "attach after 0 of any log");
+        assert_eq!(play.stream(Reconnect::default()), "attach after=0");
         let frames = whole(is_tirea);
         assert!(play.next(Breaks(relayed("L", 1, &frames[..2]), network())).starts_with("wait"));
-        assert_eq!(play.next(Waited), "again after 2 of L");
+        assert_eq!(play.next(Waited), "again after=2&log=L");
         assert_eq!(play.next(Brings(relayed("L", 3, &frames[2..]))), "end done");
         assert_eq!(play.delivered(), undisturbed(is_tirea));
     }
@@ -254,7 +254,7 @@ fn a_turn_that_is_answered_whole_can_be_read_by_another_client() {
     let mut play = Play::of(behind(Aap::new()), Value::from("hi"), "");
     play.driver.set_terms(r#"{"stream":"none"}"#);
     play.found(&unnamed::record("running"));
-    assert_eq!(play.stream(Reconnect::default()), "attach after 0 of any log");
+    assert_eq!(play.stream(Reconnect::default()), "attach after=0");
     let answer = json!({"stopReason": "end_turn", "messages": [{"role": "assistant", "content": "ab"}]});
     assert_eq!(play.next(Answers(answer)), "end done");
     assert_eq!(text(&play), "ab");
@@ -265,12 +265,12 @@ fn another_log_that_begins_with_the_same_frames_goes_on() {
     let frames = whole(false);
     let mut play = attached();
     let script: [(Act, &str); 5] = [
-        (Fails(http(412)), "again after 0 of any log"),
+        (Fails(http(412)), "again after=0"),
         // It breaks before the place where the first log was left.
         (Breaks(relayed("M", 1, &frames[..1]), network()), "wait 500 #2 network"),
-        (Waited, "again after 1 of M"),
+        (Waited, "again after=1&log=M"),
         (Breaks(relayed("M", 2, &frames[1..4]), network()), "wait 250 #1 network"),
-        (Waited, "again after 4 of M"),
+        (Waited, "again after=4&log=M"),
     ];
     play.plays("another log", &script);
     assert_eq!(play.next(Brings(relayed("M", 5, &frames[4..]))), "end done");
@@ -282,7 +282,7 @@ fn another_log_with_other_frames_is_not_read() {
     let mut frames = whole(false);
     frames[1] = frames[2].clone();
     let mut play = attached();
-    assert_eq!(play.next(Fails(http(412))), "again after 0 of any log");
+    assert_eq!(play.next(Fails(http(412))), "again after=0");
     assert_eq!(play.next(Brings(relayed("M", 1, &frames))), "wait 250 #1 cut");
     assert_eq!(play.next(Waited), "read");
     assert_eq!(text(&play), "a");
@@ -370,9 +370,9 @@ fn a_stream_that_ends_without_an_end_is_given_up() {
     let mut play = aap();
     let script: [(Act, &str); 6] = [
         (Brings(relayed("L", 1, &whole(false)[..2])), "wait 250 #1 incomplete"),
-        (Waited, "again after 2 of L"),
+        (Waited, "again after=2&log=L"),
         (Brings(relayed("L", 3, &[])), "wait 500 #2 incomplete"),
-        (Waited, "again after 2 of L"),
+        (Waited, "again after=2&log=L"),
         (Brings(relayed("L", 3, &[])), "read"),
         (Answers(done("ab")), "end done"),
     ];
@@ -387,12 +387,12 @@ fn a_failed_run_ends_with_the_stream_that_follows_its_error() {
     frames.push(runs::wrapped(&[error]));
     let mut play = tirea();
     assert_eq!(play.next(Brings(relayed("L", 1, &frames))), "wait 250 #1 incomplete");
-    assert_eq!(play.next(Waited), "again after 4 of L");
+    assert_eq!(play.next(Waited), "again after=4&log=L");
     assert_eq!(play.next(Brings(relayed("L", 5, &[]))), "end error");
     // A connection that breaks then proves nothing.
     let mut play = tirea();
     assert_eq!(play.next(Breaks(relayed("L", 1, &frames), network())), "wait 250 #1 network");
-    assert_eq!(play.next(Waited), "again after 4 of L");
+    assert_eq!(play.next(Waited), "again after=4&log=L");
     assert_eq!(play.next(Brings(relayed("L", 5, &whole(true)[3..]))), "end done");
 }
 
@@ -403,7 +403,7 @@ fn a_missing_frame_is_asked_for_again() {
     let mut with_gap = relayed("L", 1, &frames[..2]);
     with_gap += &format!("id: 4\n{}", frames[3]);
     assert_eq!(play.next(Brings(with_gap)), "wait 250 #1 incomplete");
-    assert_eq!(play.next(Waited), "again after 2 of L");
+    assert_eq!(play.next(Waited), "again after=2&log=L");
     assert_eq!(play.next(Brings(relayed("L", 3, &frames[2..]))), "end done");
     assert_eq!(play.delivered(), undisturbed(false));
 }
@@ -422,9 +422,9 @@ fn a_server_that_is_no_relay_is_told() {
 #[test]
 fn a_relay_that_stays_away_leaves_the_history() {
     let mut play = attached();
-    let mut step = String::from("again after 2 of L");
+    let mut step = String::from("again after=2&log=L");
     let mut attempts = 0;
-    while step == "again after 2 of L" {
+    while step == "again after=2&log=L" {
         let failure: Failure = network();
         step = play.next(Fails(failure));
         attempts += 1;

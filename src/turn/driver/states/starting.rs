@@ -72,19 +72,17 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
         return Transition::end(cx.end_of(failure.error));
     }
-    if cx.reader.is_relayed() {
-        if is_known_to_relay(cx, &failure) {
-            cx.reader.give_up_relay();
-            return Locating::begin(cx, failure);
+    let is_relayed = cx.reader.is_relayed();
+    let is_known = is_relayed && is_known_to_relay(cx, &failure);
+    if is_known {
+        cx.reader.give_up_relay();
+    } else if is_relayed && failure.can_retry() && !cx.retry.is_exhausted() {
+        if !failure.may_have_begun() {
+            cx.renew_turn();
         }
-        if failure.can_retry() && !cx.retry.is_exhausted() {
-            if !failure.may_have_begun() {
-                cx.renew_turn();
-            }
-            return Transition::stay(Then::Retry(failure));
-        }
+        return Transition::stay(Then::Retry(failure));
     }
-    if failure.may_have_begun() {
+    if is_known || failure.may_have_begun() {
         return Locating::begin(cx, failure);
     }
     if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {

@@ -28,7 +28,7 @@ pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
     if cx.reader.is_relayed()
         && let Some(gate) = cx.reader.gate()
     {
-        gate.write(params);
+        params.str("place", &gate.place());
     }
     let (cursor, last) = (cx.reader.frame_cursor(), cx.machine().cursor().last());
     if !cursor.is_empty() {
