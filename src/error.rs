@@ -43,6 +43,8 @@ pub enum ErrorCode {
     FrameTooLarge,
     /// The stream ended before the turn did.
     Incomplete,
+    /// The relay has lost the rest of the turn; `body` says why, as JSON.
+    Cut,
     /// The caller stopped the reading.
     Aborted,
     /// The server ended the turn with an error.
@@ -71,6 +73,7 @@ impl ErrorCode {
             Self::UnexpectedResponse => "unexpected_response",
             Self::FrameTooLarge => "frame_too_large",
             Self::Incomplete => "incomplete",
+            Self::Cut => "cut",
             Self::Aborted => "aborted",
             Self::TurnFailed => "turn_failed",
         }

@@ -82,6 +82,8 @@ markers! {
     ToolOutputs if feature = "tool-output";
     /// Messages have images by their address.
     Images if feature = "images";
+    /// A relay can stand before the server, and keep its streams.
+    Relays if feature = "relays";
     /// Errors keep the failure behind them. The npm package keeps it in JavaScript (measured: 200 brotli bytes).
     Causes if not(feature = "module");
 }

@@ -69,11 +69,13 @@ pub enum Call {
     SteerTurn,
     /// Lists at least the newest of a session's turns, which a start needs to know.
     ListNewestTurns,
+    /// Lists the turns of a session that a relay still reads, newest first.
+    ListOpenTurns,
 }
 
 impl Call {
     /// Every call, in the order of its number.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::CreateSession,
         Self::ListSessions,
         Self::GetSession,
@@ -105,6 +107,7 @@ impl Call {
         Self::Ping,
         Self::SteerTurn,
         Self::ListNewestTurns,
+        Self::ListOpenTurns,
     ];
 
     /// Whether the response is an event stream.

@@ -2,7 +2,7 @@
 
 use crate::features::{
     ClientConversations, ClientIds, Cursors, DiscardPending, Http, Images, LiveAnswers, OtherRecoveries,
-    SeparateAnswers, Sockets, Transcripts, TurnLists, WholeAnswers,
+    Relays, SeparateAnswers, Sockets, Transcripts, TurnLists, WholeAnswers,
 };
 use crate::json::write_u64;
 
@@ -109,11 +109,13 @@ capabilities! {
         MayAnswerWhole,
         /// Every turn is answered in this way.
         WholeAnswers,
+        /// A relay keeps the turns' streams.
+        Relayed,
     }
 }
 
 /// How many capabilities there are.
-const COUNT: u32 = Capability::WholeAnswers as u32 + 1;
+const COUNT: u32 = Capability::Relayed as u32 + 1;
 
 /// What a protocol supports beyond streaming a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,10 +186,16 @@ impl Capabilities {
         self.set >> capability as u64 & 1 == 1
     }
 
-    /// Whether a stream continues after a sequence number.
+    /// Whether a stream of the server itself continues after a sequence number.
     #[must_use]
     pub fn has_cursor(&self) -> bool {
-        Cursors::EXISTS && (!OtherRecoveries::EXISTS || self.resume == Resume::Cursor)
+        Cursors::EXISTS && (!OtherRecoveries::EXISTS || self.resume == Resume::Cursor) && !self.is_relayed()
+    }
+
+    /// Whether a relay keeps the turns' streams.
+    #[must_use]
+    pub fn is_relayed(&self) -> bool {
+        Relays::EXISTS && self.has(Capability::Relayed)
     }
 
     /// Whether a turn's answer comes as a whole.

@@ -17,6 +17,7 @@ mod capabilities;
 mod fields;
 mod options;
 mod registry;
+pub mod relay;
 pub(crate) mod response;
 mod route;
 mod speaker;
@@ -43,12 +44,12 @@ registry::families! {
         TrueFoundry "truefoundry" truefoundry::TrueFoundry::new(truefoundry::Dialect::Gateway);
         TrueForge "trueforge" truefoundry::TrueFoundry::new(truefoundry::Dialect::TrueForge);
     }
-    "agent-event" AgentEvent(agent_event::AgentEvent) {
-        Tirea "tirea" agent_event::AgentEvent::new(agent_event::Dialect::Tirea);
-        Awaken "awaken" agent_event::AgentEvent::new(agent_event::Dialect::Awaken);
+    "agent-event" AgentEvent(relay::Relayable<agent_event::AgentEvent>) {
+        Tirea "tirea" relay::Relayable::direct(agent_event::AgentEvent::new(agent_event::Dialect::Tirea));
+        Awaken "awaken" relay::Relayable::direct(agent_event::AgentEvent::new(agent_event::Dialect::Awaken));
     }
-    "aap" Aap(aap::Aap) {
-        Aap "aap" aap::Aap::new();
+    "aap" Aap(relay::Relayable<aap::Aap>) {
+        Aap "aap" relay::Relayable::direct(aap::Aap::new());
     }
     "turn-rpc" TurnRpc(turn_rpc::TurnRpc) {
         TurnRpc "turn-rpc" turn_rpc::TurnRpc::new(turn_rpc::Dialect::Gateway);
@@ -63,6 +64,14 @@ registry::families! {
 pub trait Protocol {
     /// What the protocol supports beyond streaming a turn.
     fn capabilities(&self) -> Capabilities;
+
+    /// The same protocol with a relay before the server. `unsupported` if no relay keeps its turns.
+    fn behind_relay(self) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        Err(options::unsupported())
+    }
 
     /// The same protocol in a session with these terms (JSON), which say what its agent supports.
     #[must_use]

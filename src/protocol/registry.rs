@@ -27,8 +27,17 @@ macro_rules! families {
             /// The name of each protocol and of its family, in the order of their numbers.
             pub const NAMES: &'static [(&'static str, &'static str)] = &[$($(($name, $feature),)+)+];
 
+            /// Is added to the number of a protocol whose server stands behind a relay.
+            pub const RELAYED: u8 = 1 << 7;
+
             /// The protocol of this number: its place in [`NAMES`](Self::NAMES). `unsupported` if this build lacks it.
+            ///
+            /// With [`RELAYED`](Self::RELAYED) added, the protocol with a relay before its server; `unsupported` if no relay
+            /// keeps its turns.
             pub fn numbered(number: u8) -> Result<Self> {
+                if $crate::features::Relays::EXISTS && number & Self::RELAYED != 0 {
+                    return Self::numbered(number & !Self::RELAYED)?.behind_relay();
+                }
                 $($(#[cfg(feature = $feature)]
                 if number == Number::$number as u8 {
                     return Ok(Self::$family($protocol));
@@ -45,6 +54,14 @@ macro_rules! families {
                         $crate::ErrorCode::InvalidOption,
                         concat!("`protocol` must be one of", $($(" ", $name,)+)+),
                     )),
+                }
+            }
+
+            /// The protocol with a relay before its server. `unsupported` if no relay keeps its turns.
+            pub fn behind_relay(self) -> Result<Self> {
+                match self {
+                    $(#[cfg(feature = $feature)]
+                    Self::$family(protocol) => protocol.behind_relay().map(Self::$family),)+
                 }
             }
 

@@ -147,7 +147,7 @@ pub(super) fn add_query(query: &Object<'_>, path: &mut String) {
 }
 
 /// Encodes all but the unreserved characters of RFC 3986.
-fn percent_encode(text: &str, out: &mut String) {
+pub(super) fn percent_encode(text: &str, out: &mut String) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             out.push(char::from(byte));

@@ -2,8 +2,8 @@
 //! [`Capabilities`] for that.
 
 use crate::features::{
-    AttachedReaders, ClientIds, Cursors, FrameRecords, OtherRecoveries, PartialLists, SeparateAnswers,
-    Sockets, Transcripts, TurnLists,
+    AttachedReaders, ClientIds, Cursors, FrameRecords, OtherRecoveries, PartialLists, Relays,
+    SeparateAnswers, Sockets, Transcripts, TurnLists,
 };
 use crate::protocol::{Capabilities, Capability, Resume};
 
@@ -62,6 +62,8 @@ pub(super) struct Conventions {
     pub(super) output: Output,
     /// Whether a turn has ids that the client makes.
     pub(super) client_ids: Option<ClientIds>,
+    /// Whether a relay keeps the streams. What is said of recovery holds for what it has lost.
+    pub(super) relay: Option<Relays>,
     /// Whether a turn can only be started together with its stream.
     start_needs_stream: bool,
 }
@@ -70,7 +72,7 @@ impl Conventions {
     /// The conventions of a protocol with these capabilities.
     pub(super) fn of(capabilities: &Capabilities) -> Self {
         let transcripts = Transcripts::when(capabilities.lacks_turn_ids());
-        let recovery = match (transcripts, capabilities.resume) {
+        let recovery = match (transcripts, server_resumes(capabilities)) {
             (Some(transcripts), Resume::None) => Some(Recovery::None(transcripts)),
             (Some(transcripts), _) => Some(Recovery::Transcript(transcripts)),
             (None, resume) => FrameRecords::when(resume == Resume::History)
@@ -97,6 +99,7 @@ impl Conventions {
                 .map_or(Answers::NextTurn, Answers::OneByOne),
             output,
             client_ids,
+            relay: Relays::when(capabilities.is_relayed()),
             start_needs_stream: !capabilities.has(Capability::Detached),
         }
     }
@@ -139,5 +142,15 @@ impl Conventions {
             Locate::Transcript(transcripts) => Some(transcripts),
             _ => None,
         }
+    }
+}
+
+/// What the server itself can do about a stream that drops. Behind a relay, only a server without ids for turns can have a
+/// transcript of them.
+fn server_resumes(capabilities: &Capabilities) -> Resume {
+    match capabilities.is_relayed() {
+        true if capabilities.lacks_turn_ids() && capabilities.has(Capability::History) => Resume::History,
+        true => Resume::None,
+        false => capabilities.resume,
     }
 }

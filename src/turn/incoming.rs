@@ -1,10 +1,11 @@
 //! What frames of a stream come to: events, and the stream's place.
 
 use crate::event::{EventKind, EventRef, TextDelta};
-use crate::features::{ClientConversations, FrameRecords, Sockets, Transcripts};
+use crate::features::{ClientConversations, FrameRecords, Relays, Sockets, Transcripts};
 use crate::json::Object;
+use crate::protocol::relay::gate::{Gate, Passage};
 use crate::protocol::{EventDecoder, EventSink};
-use crate::sse::{Frame, FrameSink, Run};
+use crate::sse::{Frame, FrameSink, Run, WholeFrame};
 
 use super::intake::Intake;
 
@@ -58,6 +59,8 @@ pub(super) struct Incoming<'r> {
     pub(super) decoder: &'r mut dyn EventDecoder,
     pub(super) intake: &'r mut Intake,
     pub(super) record: &'r mut Option<FrameRecord>,
+    /// If a relay keeps the stream.
+    pub(super) gate: &'r mut Option<Gate>,
     /// If only a frame's name tells what it is.
     pub(super) names: Option<Transcripts>,
 }
@@ -75,8 +78,46 @@ impl Incoming<'_> {
     }
 }
 
+impl Incoming<'_> {
+    /// Whether a frame is the server's next one.
+    fn passes(&mut self, event: &str, id: Option<&str>, data: &str) -> bool {
+        let Some(gate) = self.gate else { return true };
+        if self.intake.broken.is_some() {
+            return false;
+        }
+        match gate.take(event, id, data) {
+            Passage::Passes => return true,
+            Passage::Stays => {}
+            Passage::Stopped => self.intake.stopped(),
+            Passage::Closed(error) => self.intake.broken = Some(error),
+        }
+        false
+    }
+
+    /// Takes whole frames from a relay one by one: each has a number, which the frames of its server do not have.
+    fn relayed_run(&mut self, bytes: &[u8]) -> Run {
+        let mut len = 0;
+        while let Some(rest) = bytes.get(len..)
+            && let Some(frame) = WholeFrame::of(rest)
+            // Relays write the number first, and one LF after it.
+            && let Some((start, end)) = frame.id.filter(|id| id.0 <= "id: ".len())
+            && let Some(own) = rest.get(end + 1..frame.len).filter(|own| !own.is_empty())
+            && let Some(gate) = self.gate
+            && gate.awaits(part(rest, (start, end)))
+            && self.decoder.run(own, self.intake).len == own.len()
+        {
+            gate.pass(part(rest, frame.event.unwrap_or_default()), part(rest, frame.data));
+            len += frame.len;
+        }
+        Run { len, id: None }
+    }
+}
+
 impl FrameSink for Incoming<'_> {
     fn frame(&mut self, frame: Frame<'_>) {
+        if Relays::EXISTS && !self.passes(frame.event, frame.id.filter(|_| frame.has_own_id), frame.data) {
+            return;
+        }
         if !Sockets::EXISTS || !self.intake.output.wants_native || self.decoder.concerns(frame.data) {
             let name = self.names.map(|_| frame.event);
             // Frames of some protocols have their type inside.
@@ -98,6 +139,13 @@ impl FrameSink for Incoming<'_> {
     }
 
     fn run(&mut self, bytes: &[u8]) -> Run {
+        #[expect(
+            clippy::redundant_pattern_matching,
+            reason = "where there are no relays, the compiler drops a match and not a call"
+        )]
+        if let Some(_) = self.gate {
+            return self.relayed_run(bytes);
+        }
         let before = self.intake.machine.cursor().last();
         let run = self.decoder.run(bytes, self.intake);
         #[expect(
@@ -110,4 +158,8 @@ impl FrameSink for Incoming<'_> {
         }
         run
     }
+}
+
+fn part(bytes: &[u8], (start, end): (usize, usize)) -> &[u8] {
+    bytes.get(start..end).unwrap_or_default()
 }

@@ -111,6 +111,25 @@ impl Intake {
         self.seen.get(id_of(event)).is_some() && !lacks_id || is_counted
     }
 
+    /// The user has stopped the turn, which a relay has told.
+    pub(super) fn stopped(&mut self) {
+        let mut state = Object::new();
+        state.set("status", "cancelled".into());
+        state.set("reason", "stopped".into());
+        self.ended(&state);
+    }
+
+    /// The turn ends in this state, for which no frame came: an event with the turn's id, and without a number.
+    pub(super) fn ended(&mut self, state: &Object<'_>) {
+        let mut done = Object::new();
+        done.set("type", "turn.done".into());
+        done.set("id", self.machine.id().unwrap_or_default().to_owned().into());
+        done.set("created_at", state.get("completed_at").cloned().unwrap_or_default());
+        done.set("thread_id", Value::Null);
+        done.set("state", Value::Object(state.clone()));
+        self.take(0, EventRef { kind: EventKind::TurnDone, fields: &done });
+    }
+
     /// Takes an event that was admitted.
     pub(super) fn take(&mut self, sequence_number: u64, event: EventRef<'_>) {
         self.seen.number(id_of(event));

@@ -2,10 +2,11 @@
 
 use crate::delivery::{ChangeBatch, EventBatch};
 use crate::error::{Error, ErrorCode, Result};
-use crate::event::{EventKind, EventRef};
+use crate::event::EventRef;
 use crate::index::{EventIndex, Message};
 use crate::json::{Object, Value};
 use crate::names::Names;
+use crate::protocol::relay::gate::Gate;
 use crate::protocol::{Capabilities, EventDecoder, EventSink, Protocol};
 use crate::sse::{Frame, FrameError};
 
@@ -15,7 +16,7 @@ use super::frames::Frames;
 use super::incoming::{FrameRecord, Incoming, Recorded};
 use super::intake::{Intake, id_of};
 use super::{TurnInput, TurnMachine, digits};
-use crate::features::{ClientConversations, DiscardPending, SeparateAnswers, Sockets};
+use crate::features::{ClientConversations, DiscardPending, Relays, SeparateAnswers, Sockets};
 
 /// Reads a turn's streams.
 pub struct TurnReader {
@@ -28,6 +29,8 @@ pub struct TurnReader {
     position: u64,
     /// If the server records the frames of streams, and the record is of use.
     record: Option<FrameRecord>,
+    /// If a relay keeps the streams, and has not lost this one.
+    gate: Option<Gate>,
 }
 
 /// Where a stream resumes by its frames.
@@ -65,6 +68,7 @@ impl TurnReader {
             conventions,
             position: 0,
             record,
+            gate: conventions.relay.map(Gate::new),
         }
     }
 
@@ -156,9 +160,9 @@ impl TurnReader {
         &mut self,
         feed: impl FnOnce(&mut Frames, &mut Incoming<'_>) -> Result<(), FrameError>,
     ) -> Result<()> {
-        let Self { frames, decoder, intake, record, conventions, .. } = self;
-        let mut incoming =
-            Incoming { decoder: &mut **decoder, intake, record, names: conventions.transcripts() };
+        let Self { frames, decoder, intake, record, gate, conventions, .. } = self;
+        let names = conventions.transcripts();
+        let mut incoming = Incoming { decoder: &mut **decoder, intake, record, gate, names };
         if let Err(FrameError::TooLarge { limit }) = feed(frames, &mut incoming) {
             let parts = ["an event is larger than `maxFrameBytes` (", &digits(limit as u64), " bytes)"];
             intake.broken = Some(Error::of(ErrorCode::FrameTooLarge, &parts));
@@ -190,12 +194,18 @@ impl TurnReader {
 
     /// A request with these parameters starts the turn: what comes next is its answer.
     pub(super) fn begin(&mut self, params: &str) {
+        if Relays::EXISTS {
+            self.gate = self.conventions.relay.map(Gate::new);
+        }
         let params = Value::parse(params).unwrap_or_default();
         self.decoder.begin(params.as_object().unwrap_or(const { &Object::new() }));
     }
 
     /// A request with these parameters asks for a stream that resumes the turn.
     pub(super) fn resume(&mut self, params: &str) {
+        if Relays::EXISTS && self.gate.as_ref().is_some_and(Gate::is_new) {
+            return self.begin(params);
+        }
         let params = Value::parse(params).unwrap_or_default();
         self.decoder.resume(params.as_object().unwrap_or(const { &Object::new() }));
     }
@@ -256,6 +266,29 @@ impl TurnReader {
     /// Takes a listed event that is not delivered.
     pub fn skim(&mut self, event: EventRef<'_>) {
         self.intake.seen.number(id_of(event));
+    }
+
+    /// What is known of the stream that a relay keeps, if it has not lost it.
+    pub(super) fn gate(&self) -> Option<&Gate> {
+        self.gate.as_ref()
+    }
+
+    /// The same, to be moved on.
+    pub(super) fn gate_mut(&mut self) -> Option<&mut Gate> {
+        self.gate.as_mut()
+    }
+
+    /// Whether a relay keeps the stream, and has not lost it.
+    pub(super) fn is_relayed(&self) -> bool {
+        // A build without relays drops all that follows from it.
+        Relays::EXISTS && self.gate.is_some()
+    }
+
+    /// The relay does not have the rest of the stream.
+    pub(super) fn give_up_relay(&mut self) {
+        if Relays::EXISTS {
+            self.gate = None;
+        }
     }
 
     /// Where the stream resumes by its frames.
@@ -424,13 +457,7 @@ impl TurnReader {
     pub fn end_missed(&mut self, state: &Object<'_>) {
         // It may say more than the record that told that the turn has ended.
         self.intake.output.state = Some(state.to_json());
-        let mut done = Object::new();
-        done.set("type", "turn.done".into());
-        done.set("id", self.machine().id().unwrap_or_default().to_owned().into());
-        done.set("created_at", state.get("completed_at").cloned().unwrap_or_default());
-        done.set("thread_id", Value::Null);
-        done.set("state", Value::Object(state.clone()));
-        self.intake.take(0, EventRef { kind: EventKind::TurnDone, fields: &done });
+        self.intake.ended(state);
     }
 
     /// Takes the server's record of the turn, in place of the missing `turn.created`.

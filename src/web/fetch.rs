@@ -12,6 +12,7 @@ use web_sys::{AbortController, ReadableStreamDefaultReader};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Object;
+use crate::protocol::relay;
 use crate::protocol::{Answer, AnyProtocol, Call, Method, Request};
 use crate::turn::{Failure, Plan};
 
@@ -50,9 +51,20 @@ impl Server {
     /// Sends a request. After a 401, a token that can be renewed is, once.
     async fn send(&self, call: Call, params: Object<'_>) -> Result<(Response, Connection), Failure> {
         let request = self.protocol.protocol().request(call, params)?;
-        let sent = self.send_once(&request).await?;
+        let mut sent = self.send_once(&request).await?;
         let can_renew = self.token.as_ref().is_some_and(Token::can_be_renewed);
-        if sent.0.status() == 401 && can_renew { self.send_once(&request).await } else { Ok(sent) }
+        if sent.0.status() == 401 && can_renew {
+            sent = self.send_once(&request).await?;
+        }
+        let (response, _) = &sent;
+        if self.is_relayed() && response.ok() && response.headers().get(relay::RELAY).is_none() {
+            return Err(relay::is_none().with_url(&response.url()).into());
+        }
+        Ok(sent)
+    }
+
+    fn is_relayed(&self) -> bool {
+        self.protocol.protocol().capabilities().is_relayed()
     }
 
     async fn send_once(&self, request: &Request) -> Result<(Response, Connection), Failure> {
@@ -126,7 +138,9 @@ impl Transport for Server {
             if answer.is_stream() {
                 let no_body = || Error::new(ErrorCode::Network, "the response has no body");
                 let body = response.body().ok_or_else(no_body)?;
+                let log = response.headers().get(relay::LOG).filter(|_| self.is_relayed());
                 return Ok(Opened::Stream(Chunks {
+                    head: log.map(|log| relay::head_of(&log)),
                     reader: body.get_reader().unchecked_into(),
                     silence: self.idle_timeout,
                     page: Returns::new(),
@@ -175,6 +189,8 @@ fn failure(error: Error, response: &Response) -> Failure {
 
 /// The chunks of a stream. Dropping it closes the connection.
 pub(super) struct Chunks {
+    /// What the head of the response says, as a frame.
+    head: Option<String>,
     reader: ReadableStreamDefaultReader,
     silence: u32,
     page: Returns,
@@ -191,6 +207,9 @@ async fn read(reader: &ReadableStreamDefaultReader) -> Result<Option<Vec<u8>>> {
 
 impl Source for Chunks {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
+        if let Some(head) = self.head.take() {
+            return Ok(Some(Came::Chunk(head.into_bytes())));
+        }
         let Self { reader, silence, page, .. } = self;
         match select(pin!(in_time(*silence, read(reader))), page.away()).await {
             Either::Left((chunk, _)) => Ok(chunk?.map(Came::Chunk)),

@@ -109,6 +109,7 @@ pub(super) async fn run(transport: &impl Transport, reading: &impl Reading, firs
             }
             Step::End(Err(error)) => return Err(error),
             Step::Retry(pause) => {
+                cause = Some(pause.cause.clone());
                 reading.waits(Wait::Retry(&pause));
                 waited(&pause).await;
                 Outcome::Waited

@@ -23,8 +23,18 @@ const PORTS_TRIED: u16 = 50;
 /// Compiles the gateway and returns the path of its program.
 pub(crate) fn build(project: &Project) -> Result<PathBuf> {
     begin("gateway: compiling the development gateway (cargo)");
-    run(cargo().args(["build", "--quiet", "--package", "turnwire-gateway"]).current_dir(project.root()))?;
-    let name = format!("turnwire-gateway{}", std::env::consts::EXE_SUFFIX);
+    program(project, "turnwire-gateway")
+}
+
+/// Compiles the relay and returns the path of its program.
+pub(crate) fn build_relay(project: &Project) -> Result<PathBuf> {
+    begin("relay: compiling the relay (cargo)");
+    program(project, "turnwire-relay")
+}
+
+fn program(project: &Project, package: &str) -> Result<PathBuf> {
+    run(cargo().args(["build", "--quiet", "--package", package]).current_dir(project.root()))?;
+    let name = format!("{package}{}", std::env::consts::EXE_SUFFIX);
     Ok(project.target().join("debug").join(name))
 }
 

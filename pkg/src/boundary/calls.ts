@@ -33,4 +33,5 @@ export const enum Call {
   Ping,
   SteerTurn,
   ListNewestTurns,
+  ListOpenTurns,
 }

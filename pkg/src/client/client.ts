@@ -18,13 +18,17 @@ import type { ManagedAgents, SetUpRecord } from "./managed-session.js";
 import type { KeptMessages, RunSettings } from "./run-settings.js";
 import { Session } from "./session.js";
 
+/** Is added to the number of a protocol whose server stands behind a relay. */
+const RELAYED = 128;
+
 /** The `connect` of an entry that has these cores. */
 export async function connectWith(sources: Sources, options: ConnectOptions): Promise<Client> {
-  const { baseUrl, protocol, ...given } = checked(options, Object.keys(sources));
-  const extras = await load(sources[CORES[protocol]]!);
-  const core = new CoreClient(extras, PROTOCOLS.indexOf(protocol), given.maxFrameBytes);
+  const { baseUrl, protocol, relay, ...given } = checked(options, Object.keys(sources));
+  const loaded = await load(sources[CORES[protocol]]!);
+  const core = new CoreClient(loaded, PROTOCOLS.indexOf(protocol) + (relay ? RELAYED : 0), given.maxFrameBytes);
   const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
+  const extras = (relay && loaded.relayed?.(loaded, FetchTransport)) || loaded;
   const Way = extras.Way ?? FetchTransport;
   const transport = new Way(core, baseUrl, options, settings);
   const connection = { core, transport, settings, capabilities, conventions, extras, store: options.store };

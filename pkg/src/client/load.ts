@@ -1,10 +1,12 @@
 // Starts the WebAssembly cores, each once. The entry that the page imports decides where a module comes from: the entry
 // itself, a file that is loaded then, the page, or the platform.
 import { type CoreClient, type Exports, guarded, type RawExports } from "../boundary/boundary.js";
+import type { Call } from "../boundary/calls.js";
 import type { Family } from "../boundary/protocols.js";
 import { unpack } from "../boundary/unpack.js";
 import { messageOf, TurnwireError } from "../common/errors.js";
 import type { Limits } from "../transport/clocks.js";
+import type { FetchTransport } from "../transport/fetch.js";
 import type { WasmModule } from "../transport/platform.js";
 import type { Settings, Transport } from "../transport/transport.js";
 import type { Connection, MakeElision } from "../turn/connection.js";
@@ -29,6 +31,8 @@ export interface Extras {
   readonly Elision?: MakeElision;
   /** Reads a page of a session's history. @internal */
   readonly readHistory: (host: ConversationHost, page: HistoryPage) => Promise<History>;
+  /** The extras with a relay before the server, if one can keep the turns; `Way` is that to the server itself. @internal */
+  readonly relayed?: (extras: Extras, Way: typeof FetchTransport) => Extras;
   /** Whether a list was refused because it is empty; `read` reads the session. @internal */
   readonly isEmptyList?: (error: unknown, read: () => Promise<SessionRecord>) => Promise<boolean>;
 }
@@ -41,8 +45,8 @@ export interface ConversationHost {
   records(options: { limit?: number; pageToken?: string }): AsyncIterable<readonly [TurnRecord, string | undefined]>;
   /** The events of finished turns, in the server's order. */
   events(options: { limit?: number; lastTurnId?: string }): AsyncIterable<SessionEvent>;
-  /** Reads the record of one turn. */
-  record(id: string): Promise<TurnRecord>;
+  /** Makes a call of the session. */
+  ask<T>(call: Call, params?: object): Promise<T>;
   /** Makes a turn of its record, unless this client still reads it. */
   adopt(record: TurnRecord, isNewest: boolean): Turn;
   /** Whether lists have pages. */

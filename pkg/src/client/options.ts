@@ -22,6 +22,11 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    */
   protocol?: Protocol | undefined;
   /**
+   * Whether `baseUrl` is that of a turnwire relay, which keeps the turns of a server that speaks `protocol`: `"aap"` or
+   * `"tirea"`. Then a broken connection loses nothing, and other tabs and devices can read the same turn. `false` by default.
+   */
+  relay?: boolean | undefined;
+  /**
    * The bearer token, or a function that returns it. The function is called before every request, so that it may renew
    * the token. None by default; then no `Authorization` header is sent. Browsers send no headers with a `WebSocket`:
    * for protocols that use one, see `tokenInQuery`.
@@ -59,7 +64,7 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   store?: TextStore | null | undefined;
 }
 
-const NAMES = ["baseUrl", "protocol", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout", "store"];
+const NAMES = ["baseUrl", "protocol", "relay", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout", "store"];
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Lengths in the core have 32 bits. */
@@ -70,18 +75,20 @@ export type Checked = Required<Pick<ConnectOptions, "baseUrl" | "protocol" | "ma
   /** `undefined` for the protocol's default. */
   idleTimeout: number | undefined;
   reconnect: Reconnect;
+  relay: boolean;
 };
 
 /** The complete options, for protocols of these families. Throws an `InputError` that names the wrong one. */
 export function checked(options: ConnectOptions, families: readonly string[]): Checked {
   demandNames("connect", options, NAMES);
-  const { baseUrl, token, tokenInQuery, headers, fetch, webSocket, connectTimeout = 30_000, idleTimeout } = options;
+  const { baseUrl, token, tokenInQuery, headers, fetch, webSocket, connectTimeout = 30_000, idleTimeout, relay = false } = options;
   const spoken = PROTOCOLS.filter((name) => families.includes(CORES[name]));
   const protocol = options.protocol ?? spoken[0]!;
   const isSocket = OVER_SOCKETS.includes(CORES[protocol]);
   const maxFrameBytes = options.maxFrameBytes ?? (isSocket ? MAX_MESSAGE_BYTES : MAX_FRAME_BYTES);
   demand(typeof baseUrl === "string", "`baseUrl` must be a string");
   demand(spoken.includes(protocol), `\`protocol\` must be one of ${spoken.join(", ")}`);
+  demand(typeof relay === "boolean", "`relay` must be true or false");
   demand(token == null || typeof token === "string" || typeof token === "function", "`token` must be a string, or a function that returns one");
   demand(fetch == null || typeof fetch === "function", "`fetch` must be a function like the platform's");
   demand(webSocket == null || typeof webSocket === "function", "`webSocket` must be a function that returns a socket");
@@ -102,7 +109,7 @@ export function checked(options: ConnectOptions, families: readonly string[]): C
   demand(!isSocket || headers == null, "`headers` cannot be sent with the WebSocket of the platform: `webSocket` can return one that sends them");
   demandClocks(options);
   const reconnect = checkedReconnect(options.reconnect, RECONNECT);
-  return { baseUrl: resolved(baseUrl, isSocket), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect };
+  return { baseUrl: resolved(baseUrl, isSocket), protocol, maxFrameBytes, connectTimeout, idleTimeout, reconnect, relay };
 }
 
 /**

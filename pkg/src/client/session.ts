@@ -271,7 +271,7 @@ export class Session {
         return this.#listed(records, limits, () => {});
       },
       events: (options) => this.listEvents({ ...limits, ...options }),
-      record: (turnId) => this.#connection.transport.ask(Call.GetTurn, this.params({ turnId }), limits),
+      ask: (call, params) => this.#connection.transport.ask(call, this.params(params), limits),
       places: this.#places,
       hasPages: this.capabilities.pages,
       reread: async () => (this.#managed ? undefined : (await this.refresh(limits)).#record),

@@ -21,6 +21,7 @@ export type ErrorCode =
   | "unexpected_response"
   | "frame_too_large"
   | "incomplete"
+  | "cut"
   | "aborted"
   | "merge_mismatch"
   | "message_incomplete"

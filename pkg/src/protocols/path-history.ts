@@ -1,4 +1,5 @@
 // Histories of servers whose turns name the turn before them: the path from the newest turn, or from another one.
+import { Call } from "../boundary/calls.js";
 import { follows, historyOf, settled } from "../client/face.js";
 import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
@@ -84,7 +85,7 @@ async function readPath(host: ConversationHost, last: string | undefined, length
   if (next === undefined) next = (isOldestFirst ? end : first)?.id;
   walk();
   // Servers may list one path only.
-  while (last !== undefined && path.length < length && next) take(listed.get(next) ?? (await host.record(next)));
+  while (last !== undefined && path.length < length && next) take(listed.get(next) ?? (await host.ask<TurnRecord>(Call.GetTurn, { turnId: next })));
   // The page before this one begins in the list where this one ends.
   if (end && !isOldestFirst && end === path.at(-1)) host.places.set(end.id, place);
   const older = [...listed.values()];

@@ -383,7 +383,9 @@ export class TurnRunner<T extends Owner> {
 
   /** Stops the turn in any state. */
   async cancel(limits: Limits): Promise<void> {
-    if (this.#connection.conventions.unnamed) return this.#cancelByDisconnect();
+    const { conventions, capabilities } = this.#connection;
+    // A relay can be told to stop a turn of any server.
+    if (conventions.unnamed && capabilities.resume !== "cursor") return this.#cancelByDisconnect();
     if (this.#isPreparing) {
       this.#withdraw();
       await this.#reading?.over;

@@ -5,7 +5,6 @@ use serde_json::{Value as Json, json};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Value;
 use crate::protocol::AnyProtocol;
-use crate::protocol::aap::Aap;
 use crate::protocol::ag_ui::AgUi;
 use crate::session::{Goal, Session, SessionTurn};
 use crate::turn::{Failure, Moment, Outcome, Reconnect, Step, TurnStatus};
@@ -220,7 +219,8 @@ fn what_is_no_conversation_is_refused() {
         assert_eq!(error.code, ErrorCode::InvalidOption);
     }
     assert_eq!(texts(&play(&mut session, "t1", &message("One"), &[])), ["user One"]);
-    let mut other = Session::new("s".to_owned(), AnyProtocol::from(Aap::new()), 1000, true);
+    let mut other =
+        Session::new("s".to_owned(), AnyProtocol::named("aap").expect("this build has it"), 1000, true);
     let error = other.set_conversation("{}").expect_err("an error");
     assert_eq!(error.code, ErrorCode::Unsupported);
 }

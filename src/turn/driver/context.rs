@@ -1,7 +1,7 @@
 //! What all states of a driver share.
 
 use crate::error::{Error, ErrorCode};
-use crate::features::SeparateAnswers;
+use crate::features::{Relays, SeparateAnswers};
 use crate::json::Object;
 use crate::turn::conventions::{Answers, Conventions};
 use crate::turn::{StreamEnd, TurnMachine, TurnReader};
@@ -79,6 +79,13 @@ impl Context {
     pub(super) fn take_state(&mut self, state: &Object<'_>) {
         if self.reader.apply_state(state) {
             self.found = state.to_json();
+        }
+    }
+
+    /// Nothing has begun under the turn's id. A relay keeps a refusal as the answer to it, so the next start gets another one.
+    pub(super) fn renew_turn(&mut self) {
+        if Relays::EXISTS && self.conventions().relay.is_some() {
+            self.request.turn_id.push('x');
         }
     }
 

@@ -14,7 +14,7 @@ mod states;
 mod tests;
 
 use crate::error::{Error, ErrorCode, Result, sentence};
-use crate::features::{ClientIds, SeparateAnswers, Sockets};
+use crate::features::{ClientIds, Relays, SeparateAnswers, Sockets};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 
@@ -315,6 +315,8 @@ impl TurnDriver {
                 }
             }
             StreamPlan::Subscribe => Transition::to(follow(cx, None)),
+            // The same start reaches the server once.
+            StreamPlan::Look if wants_stream && cx.reader.is_relayed() => start(cx),
             StreamPlan::Look => {
                 let lost = match &self.state {
                     State::Ended(Some(lost)) => lost.clone(),
@@ -373,7 +375,7 @@ impl TurnDriver {
         if is_start && ClientIds::EXISTS {
             cx.reader.begin(&plan.params);
         }
-        if !is_start && Sockets::EXISTS {
+        if !is_start && (Sockets::EXISTS || Relays::EXISTS) {
             cx.reader.resume(&plan.params);
         }
         // Before the turn has an id it is looked for once more, whatever the number of attempts.
@@ -405,7 +407,7 @@ impl TurnDriver {
         let cx = &mut self.cx;
         let end = if cx.cancels_by_disconnect && cx.conventions().transcripts().is_some() {
             cancelled(cx)
-        } else if is_started && cx.conventions().requires_attached_reader() {
+        } else if is_started && cx.conventions().requires_attached_reader() && !cx.reader.is_relayed() {
             let problem = "the signal was aborted, and this server stops a turn that has no reader; received events are kept";
             StreamEnd::Lost(Error::new(ErrorCode::Aborted, problem))
         } else {

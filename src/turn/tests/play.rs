@@ -190,6 +190,11 @@ impl Play {
         records.map(word).collect()
     }
 
+    /// The last step.
+    pub(in crate::turn) fn step(&self) -> Option<&Step> {
+        self.step.as_ref()
+    }
+
     /// The parameters of the last request.
     pub(in crate::turn) fn params(&self) -> Json {
         let Some(Step::Open(plan) | Step::Ask(plan)) = &self.step else { panic!("{:?}", self.step) };
@@ -262,6 +267,10 @@ fn request(plan: &Plan, opens: bool) -> String {
             assert_eq!(params["after_sequence_number"], Json::Null);
             let verb = if told.is_some() { "again" } else { "subscribe" };
             format!("{verb} at {}", params["cursor"].as_str().unwrap_or_default())
+        }
+        (Call::SubscribeTurn, told) if params["place"].is_string() => {
+            let verb = if told.is_some() { "again" } else { "attach" };
+            format!("{verb} {}", params["place"].as_str().unwrap_or_default())
         }
         (Call::SubscribeTurn, None) => format!("subscribe after {after}"),
         (Call::SubscribeTurn, Some(told)) => {

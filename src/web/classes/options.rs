@@ -17,9 +17,10 @@ use crate::web::token::Token;
 use super::values::{thrown, to_error};
 
 /// The names of the options: from an object, only fields that are known are read.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     "baseUrl",
     "protocol",
+    "relay",
     "token",
     "tokenInQuery",
     "headers",
@@ -37,6 +38,10 @@ pub(super) struct ClientOptions {
     base_url: String,
     /// The server's protocol; `"truefoundry"` by default.
     protocol: Option<String>,
+    /// Whether the server stands behind a turnwire relay (`"aap"`, `"tirea"`). By default `false`.
+    #[serde(default)]
+    #[tsify(optional)]
+    relay: bool,
     /// The bearer token, or a function that returns it, also as a promise.
     #[serde(with = "serde_wasm_bindgen::preserve", default)]
     #[tsify(optional, type = "string | (() => string | Promise<string>)")]
@@ -95,6 +100,7 @@ impl ClientOptions {
         };
         Ok(ConnectOptions {
             protocol: given.protocol.unwrap_or(defaults.protocol),
+            relay: given.relay,
             token: token(given.token)?,
             token_in_query: given.token_in_query,
             headers: given.headers.into_iter().collect(),

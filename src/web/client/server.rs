@@ -28,7 +28,8 @@ enum Transport {
 
 impl Server {
     pub(super) fn new(options: &ConnectOptions) -> Result<Self> {
-        let protocol = AnyProtocol::named(&options.protocol)?;
+        let named = AnyProtocol::named(&options.protocol)?;
+        let protocol = if options.relay { named.behind_relay()? } else { named };
         let capabilities = protocol.protocol().capabilities();
         let is_socket = capabilities.has_socket();
         let base_url = options.checked_url(is_socket)?;

@@ -130,10 +130,34 @@ impl Session {
     pub async fn resume(&self) -> Result<Option<Turn>> {
         let mark = self.shared.state.borrow().mark();
         let turns = self.list_turns().await?;
-        // A turn that started or ended here meanwhile is newer than the list.
+        let mut running = turns.into_iter().find(|turn| matches!(turn.state, TurnState::Running(_)));
+        if self.capabilities().is_relayed()
+            && let Some(id) = self.open_turn().await?
+        {
+            // The server may have no ids for turns, or store a turn when it has ended.
+            let begun = || {
+                parsed(&json!({ "id": id, "session_id": self.id(), "state": { "status": "running" }, "input": [] }).to_string())
+            };
+            running.get_or_insert(begun()?).id.clone_from(&id);
+        }
+        // A turn that started or ended here meanwhile is newer than the lists.
         let is_newest = self.shared.state.borrow().mark() == mark;
-        let running = turns.iter().find(|turn| matches!(turn.state, TurnState::Running(_)));
-        running.map(|turn| self.attach(turn, &json!(turn).to_string(), is_newest)).transpose()
+        running.map(|turn| self.attach(&turn, &json!(turn).to_string(), is_newest)).transpose()
+    }
+
+    /// The id of the session's newest turn that the relay still reads, if there is one.
+    async fn open_turn(&self) -> Result<Option<String>> {
+        #[derive(serde::Deserialize)]
+        struct Open {
+            turns: Vec<Named>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Named {
+            id: String,
+        }
+        let open: Open =
+            parsed(&self.shared.server.read(Call::ListOpenTurns, self.params(json!({}))?).await?)?;
+        Ok(open.turns.into_iter().next().map(|turn| turn.id))
     }
 
     fn attach(&self, record: &TurnRecord, json: &str, is_newest: bool) -> Result<Turn> {

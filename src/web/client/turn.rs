@@ -129,7 +129,7 @@ impl Turn {
     pub async fn cancel(&self) -> Result<()> {
         let core = &self.core;
         let capabilities = core.turn.borrow().reader().capabilities();
-        if capabilities.lacks_turn_ids() {
+        if capabilities.lacks_turn_ids() && !capabilities.is_relayed() {
             core.turn.borrow_mut().driver_mut().cancel_by_disconnect();
             core.stop();
             return Ok(());
@@ -140,7 +140,7 @@ impl Turn {
         }
         let id = core.id().ok_or_else(not_started)?;
         // The server cancels whichever turn of the session runs: this must be it.
-        if !core.is_read() && !self.is_running_there(&id).await? {
+        if !core.is_read() && !capabilities.is_relayed() && !self.is_running_there(&id).await? {
             return Ok(());
         }
         let params = core.session.params(json!({ "turn_id": id }))?;

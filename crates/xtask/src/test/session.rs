@@ -59,6 +59,7 @@ pub(crate) struct Session<'a> {
     pub(crate) scope: Scope,
     package_built: Mutex<Option<bool>>,
     gateway: Mutex<Option<PathBuf>>,
+    relay: Mutex<Option<PathBuf>>,
     browser: Mutex<Option<Browser>>,
     engines: Mutex<Option<Engines>>,
     unsteady: Mutex<Vec<String>>,
@@ -72,6 +73,7 @@ impl<'a> Session<'a> {
             scope,
             package_built: Mutex::default(),
             gateway: Mutex::default(),
+            relay: Mutex::default(),
             browser: Mutex::default(),
             engines: Mutex::default(),
             unsteady: Mutex::default(),
@@ -95,6 +97,11 @@ impl<'a> Session<'a> {
     /// The gateway's program.
     pub(crate) fn gateway(&self) -> Result<PathBuf> {
         once(&self.gateway, || gateway::build(self.project))
+    }
+
+    /// The relay's program.
+    pub(crate) fn relay(&self) -> Result<PathBuf> {
+        once(&self.relay, || gateway::build_relay(self.project))
     }
 
     /// The browser.

@@ -177,7 +177,8 @@ fn publish(session: &Session<'_>) -> Result<Verdict> {
 fn node(session: &Session<'_>) -> Result<Verdict> {
     session.package()?;
     let mut tests = NodeTests::in_directory(session, "pkg/test")?;
-    tests.runner.env("TURNWIRE_GATEWAY", session.gateway()?).current_dir(session.project.path("pkg"));
+    tests.runner.env("TURNWIRE_GATEWAY", session.gateway()?).env("TURNWIRE_RELAY", session.relay()?);
+    tests.runner.current_dir(session.project.path("pkg"));
     let entries = fs::read_dir(session.project.path("pkg/test"))?;
     let mut folders: Vec<PathBuf> =
         entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();

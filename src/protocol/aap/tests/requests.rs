@@ -78,7 +78,7 @@ fn calls_that_the_protocol_does_not_have_are_unsupported() {
             unsupported += 1;
         }
     }
-    assert_eq!(unsupported, 20);
+    assert_eq!(unsupported, 21);
 }
 
 #[test]

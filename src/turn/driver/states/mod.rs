@@ -95,6 +95,9 @@ pub(super) enum Then {
 
 /// How a turn that has begun is followed. `cause` is why its stream was lost, if it was.
 pub(super) fn follow(cx: &Context, cause: Option<&Error>) -> State {
+    if cx.reader.is_relayed() {
+        return State::Streaming;
+    }
     match cx.conventions().recovery {
         Recovery::Cursor(_) if cx.machine().cursor().is_unsure() => State::Polling,
         Recovery::Cursor(_) => State::Streaming,
@@ -162,7 +165,9 @@ impl State {
         match self {
             Self::ReadingNewest(state) => state.answered(cx, answer),
             Self::Answering(state) => state.answered(cx, answer),
-            Self::Starting if starting::read_whole_turn(cx, answer) => self.ended(cx, None, now),
+            Self::Starting | Self::Streaming if starting::read_whole_turn(cx, answer) => {
+                self.ended(cx, None, now)
+            }
             Self::Starting => starting::started(cx, answer),
             Self::Locating(state) => state.answered(cx, answer),
             Self::Replaying(state) => state.answered(cx, answer),
@@ -206,6 +211,7 @@ impl State {
     /// What follows when nothing more can be done about a failure.
     pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         match self {
+            Self::Streaming if cx.reader.is_relayed() => streaming::unrelayed(cx, &error),
             Self::Streaming | Self::Replaying(_) if cx.retry.is_exhausted() => {
                 Transition::to(Self::LastResort(error))
             }

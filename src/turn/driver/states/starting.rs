@@ -72,7 +72,17 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
         return Transition::end(cx.end_of(failure.error));
     }
-    if failure.may_have_begun() {
+    let is_relayed = cx.reader.is_relayed();
+    let is_known = is_relayed && is_known_to_relay(cx, &failure);
+    if is_known {
+        cx.reader.give_up_relay();
+    } else if is_relayed && failure.can_retry() && !cx.retry.is_exhausted() {
+        if !failure.may_have_begun() {
+            cx.renew_turn();
+        }
+        return Transition::stay(Then::Retry(failure));
+    }
+    if is_known || failure.may_have_begun() {
         return Locating::begin(cx, failure);
     }
     if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {
@@ -81,8 +91,18 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     not_started(cx, failure)
 }
 
+/// Whether the relay knows the turn and has nothing of it, so that the same start would fail again: it is cut, has expired,
+/// was started by another request, or the agent did not answer. A 504 may also be that of a proxy, but not twice.
+fn is_known_to_relay(cx: &Context, failure: &Failure) -> bool {
+    match failure.error.status {
+        Some(504) => cx.retry.attempts() > 0,
+        status => matches!(status, Some(409 | 412)) || failure.error.code == ErrorCode::Cut,
+    }
+}
+
 /// Nothing came of a start. If some answers were taken, the turn has neither begun nor is it as it was.
-pub(super) fn not_started(cx: &Context, failure: Failure) -> Transition {
+pub(super) fn not_started(cx: &mut Context, failure: Failure) -> Transition {
+    cx.renew_turn();
     if !cx.has_answered() {
         return Transition::end(StreamEnd::NotBegun(failure.error));
     }

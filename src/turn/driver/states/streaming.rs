@@ -1,8 +1,10 @@
 //! A stream that is open, and what follows when it has ended.
 
 use crate::error::{Error, ErrorCode};
+use crate::features::Relays;
 use crate::json::ObjectWriter;
 use crate::protocol::Call;
+use crate::protocol::relay::gate::Gate;
 use crate::turn::conventions::Recovery;
 use crate::turn::policy::Remedy;
 use crate::turn::{Failure, StreamEnd};
@@ -15,12 +17,19 @@ use super::{State, Then, Transition, follow, starting};
 const LONG_CONNECTION: f64 = 30_000.0;
 /// Streams in a row that end by themselves and bring nothing. After these the turn has nothing to bring.
 const MOST_EMPTY: u32 = 4;
+/// The same of a relay, which closes a stream only at its end, and rarely before it.
+const MOST_EMPTY_RELAYED: u32 = 2;
 /// A stream that has expired so often in a row does not come back, although its turn runs.
 const MOST_EXPIRED: u32 = 2;
 
 /// Writes what asks for a stream that resumes where the last one broke.
 pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
     cx.request.write_turn(&cx.reader, params);
+    if cx.reader.is_relayed()
+        && let Some(gate) = cx.reader.gate()
+    {
+        params.str("place", &gate.place());
+    }
     let (cursor, last) = (cx.reader.frame_cursor(), cx.machine().cursor().last());
     if !cursor.is_empty() {
         params.str("cursor", cursor);
@@ -38,7 +47,12 @@ pub(super) fn dropped(
     failure: Option<Failure>,
     now: f64,
 ) -> Transition {
-    cx.reader.ended();
+    // The end of a relay's connection is not that of the stream, unless the next one brings nothing either.
+    let is_cut_off =
+        cx.reader.is_relayed() && !cx.retry.is_off() && (failure.is_some() || cx.reader.has_progressed());
+    if !is_cut_off {
+        cx.reader.ended();
+    }
     if cx.machine().status().is_terminal() {
         return backfill(cx);
     }
@@ -63,6 +77,10 @@ pub(super) fn dropped(
         return starting::failed(cx, failure);
     }
     cx.is_resuming = true;
+    if cx.reader.is_relayed() {
+        let is_empty = was_closed && !is_new && cx.retry.attempts() > 0;
+        return relayed(cx, failure, is_subscription, is_empty);
+    }
     if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
         return detached(cx, failure, is_subscription);
     }
@@ -92,6 +110,30 @@ pub(super) fn dropped(
     if has_expired { Transition::to(state) } else { Transition::with(state, Then::Retry(failure)) }
 }
 
+/// A relay's connection has ended. `is_empty` if the relay closed it and it brought nothing, nor did the one before it.
+fn relayed(cx: &mut Context, failure: Failure, is_subscription: bool, is_empty: bool) -> Transition {
+    cx.retry.stream_dropped(is_empty, false);
+    let is_cut = failure.error.code == ErrorCode::Cut;
+    if failure.remedy() == Remedy::Read && cx.reader.gate_mut().is_some_and(Gate::start_over) {
+        return Transition::to(State::Streaming);
+    }
+    if failure.can_retry() && !is_cut && cx.retry.empty_streams() < MOST_EMPTY_RELAYED {
+        return Transition::with(State::Streaming, Then::Retry(failure));
+    }
+    cx.reader.give_up_relay();
+    if is_cut {
+        // The relay answered.
+        cx.retry.answered();
+    }
+    detached(cx, failure, is_subscription)
+}
+
+/// All attempts to reach the relay have failed.
+pub(super) fn unrelayed(cx: &mut Context, error: &Error) -> Transition {
+    cx.reader.give_up_relay();
+    Transition::to(follow(cx, Some(error)))
+}
+
 /// A stream has ended that does not resume after a sequence number.
 pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool) -> Transition {
     if let Recovery::None(_) = cx.conventions().recovery {
@@ -110,6 +152,10 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
     }
     match follow(cx, Some(&failure.error)) {
         state @ (State::Streaming | State::Replaying(_)) => Transition::with(state, Then::Retry(failure)),
+        // As an attempt, so that it is told why.
+        state if Relays::EXISTS && failure.error.code == ErrorCode::Cut => {
+            Transition::with(state, Then::Retry(failure))
+        }
         state => Transition::to(state),
     }
 }

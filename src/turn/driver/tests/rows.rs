@@ -9,6 +9,7 @@ use crate::turn::tests::play::{
     Play, asking_for_call, calling, frames, http, listed, network, of_code, page, paused, record, started,
     unnumbered,
 };
+use crate::turn::tests::relayed;
 use crate::turn::tests::runs::{self, answering, forsaken, kept, live, payloads, recorded, wrapped};
 use crate::turn::tests::unnamed;
 
@@ -255,6 +256,12 @@ fn starting() -> Vec<Row> {
             "BackingOff → Starting",
         ),
         row(stream(), lost(), "it may have arrived", "BackingOff → Locating"),
+        row(
+            relayed::aap(),
+            lost(),
+            "it may have arrived, and a relay keeps the turn",
+            "BackingOff → Starting",
+        ),
         row(stream(), Fails(http(501)), "it may have arrived, and would fail again", "Locating"),
         row(
             unkept(),
@@ -391,7 +398,20 @@ fn streaming() -> Vec<Row> {
             "Listing",
         ),
         row(off(), nothing(), "nothing is retried", "Ended: incomplete: incomplete"),
+        row(
+            relayed::attached(),
+            Brings(relayed::cut("upstream_lost")),
+            "a relay does not have the rest; only a transcript tells",
+            "BackingOff → Watching",
+        ),
         row(resumed(), lost(), "it may pass", "BackingOff → Streaming"),
+        row(relayed::attached(), Fails(http(412)), "a relay may have another log", "Streaming"),
+        row(
+            relayed::attached(),
+            Fails(http(404)),
+            "a relay does not have it; only a transcript tells",
+            "Watching",
+        ),
         row(
             placed(),
             Fails(http(410)),
