@@ -192,9 +192,10 @@ pub trait EventDecoder {
         None
     }
 
-    /// Whether the server has said how the turn ends, and only the end of the stream is missing.
-    fn knows_end(&self) -> bool {
-        false
+    /// How long the stream is still read once the server has said how the turn ends, in milliseconds from then on: more
+    /// may follow. 0 if the server has not said it.
+    fn grace(&self) -> u32 {
+        0
     }
 
     /// Why this connection must no longer be read, if so: then the turn is requested again, or given up.

@@ -177,9 +177,11 @@ impl TurnReader {
         }
     }
 
-    /// Whether only the end of the stream is missing: the server has said how the turn ends.
-    pub(super) fn knows_end(&self) -> bool {
-        ClientConversations::EXISTS && self.decoder.knows_end()
+    /// How long the stream is still read, in milliseconds since this was 0: the server has said how the turn ends, and
+    /// only the end of the stream is missing. The caller then leaves the stream, as if it had broken.
+    #[must_use]
+    pub fn grace(&self) -> u32 {
+        if ClientConversations::EXISTS { self.decoder.grace() } else { 0 }
     }
 
     /// What is wrong with a stream that the server has closed.

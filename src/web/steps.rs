@@ -75,6 +75,9 @@ pub(super) trait Reading {
     /// Whether the turn has ended.
     fn is_over(&self) -> bool;
 
+    /// How long the stream is still read, in milliseconds since this was 0; 0 for as long as it goes on.
+    fn grace(&self) -> u32;
+
     /// A wait begins.
     fn waits(&self, _wait: Wait<'_>) {}
 
@@ -184,7 +187,8 @@ async fn read_stream(
         Opened::Answer(json) => return Ok(Some(json)),
     };
     reading.opened(Date::now(), plan.resumes_after);
-    while let Some(came) = source.next().await? {
+    let mut read_until = None;
+    while let Some(came) = in_grace(reading.grace(), &mut read_until, source.next()).await? {
         if matches!(came, Came::Gather) {
             if let Some(messages) = reading.follow_up_requests() {
                 source.say(messages);
@@ -200,6 +204,23 @@ async fn read_stream(
         }
     }
     Ok(None)
+}
+
+/// What comes next, unless the time is over for which a stream is read after the end of its turn.
+async fn in_grace(
+    grace: u32,
+    until: &mut Option<f64>,
+    next: impl Future<Output = Result<Option<Came>, Failure>>,
+) -> Result<Option<Came>, Failure> {
+    if grace == 0 {
+        *until = None;
+        return next.await;
+    }
+    let end = until.get_or_insert_with(|| Date::now() + f64::from(grace));
+    match select(pin!(next), timer((*end - Date::now()).max(0.0))).await {
+        Either::Left((came, _)) => came,
+        Either::Right(_) => Ok(None),
+    }
 }
 
 /// A driver by itself, for front ends that have no session.
@@ -243,6 +264,10 @@ impl Reading for Alone<'_> {
 
     fn is_over(&self) -> bool {
         self.driver.borrow().reader().machine().status().is_terminal()
+    }
+
+    fn grace(&self) -> u32 {
+        self.driver.borrow().reader().grace()
     }
 
     fn has_follow_up_requests(&self) -> bool {

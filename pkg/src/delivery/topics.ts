@@ -4,7 +4,7 @@ import type { TurnwireError } from "../common/errors.js";
 import { type Event, EVENT_TYPES } from "../wire/events.js";
 import type { TurnRpcNotification } from "../wire/native-turn-rpc.js";
 import type { AgentEvent, AwakenEvent, RelayError } from "../wire/native.js";
-import type { AgUiEvent } from "./ag-ui-events.js";
+import type { AgUiEvent } from "../wire/native-ag-ui.js";
 import type { ConnectionTopics } from "./connection-topics.js";
 import type { StreamEvent } from "./delivery.js";
 

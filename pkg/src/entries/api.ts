@@ -89,6 +89,6 @@ export type { Protocol } from "../boundary/protocols.js";
 export type { Fetch } from "../transport/platform.js";
 export type { OpenSocket, Socket } from "../transport/platform.js";
 export type { Token } from "../transport/platform.js";
-export type { AgUiEvent, AgUiInterrupt, AgUiOutcome, AgUiUsage } from "../delivery/ag-ui-events.js";
+export type { AgUiEvent, AgUiInterrupt, AgUiOutcome, AgUiUsage } from "../wire/native-ag-ui.js";
 export type { AapAnswer, AapBlock, AapEvent, NativeEvent, RpcResponse, TurnTopics } from "../delivery/topics.js";
 export type { ResumeOptions, StreamOptions } from "../turn/options.js";

@@ -9,6 +9,7 @@ import type { Limits } from "../transport/clocks.js";
 import type { ListOptions } from "../transport/lists.js";
 import type { Connection } from "../turn/connection.js";
 import type { SessionRecord } from "../wire/events.js";
+import { leaveEndedStreams } from "./ag-ui-grace.js";
 import { demandMessages, demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
 
 /** What a session begins with. */
@@ -30,6 +31,7 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
 
   constructor(server: Connection, make: MakeSession<S>) {
     this.#server = server;
+    leaveEndedStreams(server);
     this.#make = make;
     const { store = sessionStore() } = server;
     demand(store === null || (typeof store?.get === "function" && typeof store.set === "function"), "`store` must have `get`, `set` and `remove`, or be null");

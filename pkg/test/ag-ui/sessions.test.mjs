@@ -84,13 +84,51 @@ test("what the user said is stored while the answer streams, and a run whose con
   assert.deepEqual(rolesOf(sent[1]), ["user", "assistant", "user"]);
 });
 
-test("a connection that stays open after the end of a run is left in the end, and the turn is done", async () => {
-  const frames = [started, ...says("m1", "One"), finished()].map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");
-  const body = new ReadableStream({ start: (control) => control.enqueue(new TextEncoder().encode(frames)) });
-  const { client } = await serveRuns([new Response(body, { headers: { "content-type": "text/event-stream" } })], { idleTimeout: 50 });
+/** A response that is pushed piece by piece: `send` takes frames, and `fail` breaks it. */
+function live() {
+  let control;
+  let isLeft = false;
+  const body = new ReadableStream({ start: (given) => void (control = given), cancel: () => void (isLeft = true) });
+  const response = new Response(body, { headers: { "content-type": "text/event-stream" } });
+  const send = (...frames) => control.enqueue(new TextEncoder().encode(frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("")));
+  return { response, send, isLeft: () => isLeft };
+}
+
+test("a connection that stays open after the end of a run is left a second later, and the turn is done", async () => {
+  const { response, send, isLeft } = live();
+  const { client } = await serveRuns([response]);
   const turn = (await client.agents.createSession("any")).createTurn("Hi");
-  await turn.waitForCompletion();
-  assert.deepEqual([turn.status, textOf(turn), turn.snapshot().error], ["done", "One", null]);
+  const over = turn.waitForCompletion();
+  const began = performance.now();
+  send(started, ...says("m1", "One"), finished());
+  await over;
+  const took = performance.now() - began;
+  assert.ok(took > 900 && took < 10_000, `it took ${took} ms`);
+  assert.deepEqual([turn.status, textOf(turn), turn.snapshot().error, isLeft()], ["done", "One", null, true]);
+});
+
+test("until then another run goes on, and an error may still come", async () => {
+  const another = live();
+  const late = live();
+  const { client } = await serveRuns([another.response, late.response]);
+  const session = await client.agents.createSession("any");
+  const turn = session.createTurn("Hi");
+  const over = turn.waitForCompletion();
+  another.send(started, ...says("m1", "One"), finished());
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  another.send(started);
+  // Longer than the end of the first run would have counted.
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  assert.equal(turn.status, "running");
+  another.send(...says("m2", "Two"), finished());
+  await over;
+  assert.deepEqual([turn.status, textOf(turn)], ["done", "OneTwo"]);
+  const failed = session.createTurn("Again");
+  const ended = failed.waitForCompletion();
+  late.send(started, ...says("m3", "Three"), finished());
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  late.send({ type: "RUN_ERROR", message: "it was not stored" });
+  assert.equal((await ended).status, "error");
 });
 
 test("a session begins with messages and a state, and says its settings with each run", async () => {

@@ -278,8 +278,8 @@ impl TurnDriver {
                 self.state.answered(cx, answer.as_object().unwrap_or(const { &Object::new() }), now)
             }
             Outcome::Ended => self.state.ended(cx, None, now),
-            // A connection that breaks then, or is kept open in silence, takes nothing away.
-            Outcome::Failed(_) if cx.reader.knows_end() => self.state.ended(cx, None, now),
+            // A connection that breaks then, or is left since the server keeps it open, takes nothing away.
+            Outcome::Failed(_) if cx.reader.grace() > 0 => self.state.ended(cx, None, now),
             Outcome::Failed(failure) if self.lacks_token(&failure) => Transition::end(StreamEnd::Refused),
             Outcome::Failed(failure) => self.state.failed(&mut self.cx, failure, now),
             Outcome::Aborted => self.stopped(false),

@@ -382,6 +382,10 @@ impl Reading for Core {
         self.status().is_terminal()
     }
 
+    fn grace(&self) -> u32 {
+        self.turn.borrow().reader().grace()
+    }
+
     fn waits(&self, wait: Wait<'_>) {
         let event = {
             let view = &mut *self.view.borrow_mut();

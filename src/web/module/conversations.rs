@@ -3,7 +3,7 @@
 
 use wasm_bindgen::prelude::*;
 
-use super::state::texts;
+use super::state::{texts, with};
 
 /// The conversation of a session (JSON), to be stored; empty before its first turn. The input is one to go on with, which
 /// was stored, or empty.
@@ -16,4 +16,11 @@ pub fn conversation_of(session: u32) -> u32 {
         }
         Ok(session.conversation().to_owned())
     })
+}
+
+/// How long the stream of a turn is still read, in milliseconds since this was 0; 0 for as long as it goes on. After that
+/// the server has said how the turn ends, and the stream is left.
+#[wasm_bindgen(js_name = conversationGrace)]
+pub fn conversation_grace(turn: u32) -> u32 {
+    with(|core| core.turns.get(turn).map_or(0, |turn| turn.turn().reader().grace()))
 }

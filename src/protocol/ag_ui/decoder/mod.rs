@@ -1,7 +1,7 @@
 //! Frames → events: a run's stream in turnwire's form, and the conversation after it.
 //!
 //! Servers break the protocol's order in their own ways (section 3.1). What breaks it is told once, as a notice, and
-//! read for what it means. The end of a run is held until the stream ends, since an error may still follow.
+//! read for what it means. The end of a run is held until the stream ends, or is left: an error may still follow.
 
 mod calls;
 mod chunks;
@@ -31,6 +31,10 @@ use delta::DeltaReader;
 use ending::Phase;
 use messages::Message;
 use subagents::Thread;
+
+/// How long a stream is read after the end of its last run, in milliseconds. Real servers close it at once; a late error,
+/// or another run, comes in the same moment (sections 1 and 3).
+const GRACE: u32 = 1000;
 
 /// Reads the answer to one turn's start.
 #[derive(Debug, Default)]
@@ -87,8 +91,8 @@ impl EventDecoder for RunDecoder {
         self.run.is_begun.then(|| self.run.conversation.to_json())
     }
 
-    fn knows_end(&self) -> bool {
-        matches!(self.run.phase, Phase::Held(_))
+    fn grace(&self) -> u32 {
+        if matches!(self.run.phase, Phase::Held(_)) { GRACE } else { 0 }
     }
 
     fn failure(&mut self) -> Option<Error> {

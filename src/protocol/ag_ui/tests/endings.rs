@@ -92,3 +92,25 @@ fn nothing_follows_the_end_of_the_stream() {
     let turn = run(&[]).feed(&says("m", "Late"));
     assert_eq!(turn.shown(), [""; 0]);
 }
+
+/// Most servers close the stream at once. One that keeps it open does not keep the turn open.
+#[test]
+fn the_end_of_the_last_run_counts_after_a_grace() {
+    let error = json!({"type": "RUN_ERROR", "message": "it broke"});
+    let begun = [started(), frame("TEXT_MESSAGE_START", "m", "")];
+    let rows: [(&str, Vec<Json>, bool); 7] = [
+        ("nothing came", vec![], false),
+        ("the run goes on", begun.to_vec(), false),
+        ("it has finished", vec![started(), finished()], true),
+        ("it has failed", vec![started(), error.clone()], true),
+        ("it has failed late", vec![started(), finished(), error], true),
+        ("another run has begun", vec![started(), finished(), started()], false),
+        ("and has finished", vec![started(), finished(), started(), finished()], true),
+    ];
+    for (when, frames, has_ended) in rows {
+        let turn = Turn::new().feed(&frames);
+        assert_eq!(turn.decoder.grace() > 0, has_ended, "{when}");
+        assert!(turn.seen.of("turn.done").is_empty(), "{when}: the end is held");
+        assert_eq!(turn.end().decoder.grace(), 0, "{when}: the stream has ended");
+    }
+}
