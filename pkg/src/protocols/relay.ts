@@ -70,13 +70,12 @@ function withOpenTurn(host: ConversationHost): ConversationHost {
       const id = turns[0]?.id;
       const last = all.at(-1)?.[0];
       if (id !== undefined && !all.some(([record]) => record.id === id)) {
-        const state = { status: "running" } as const;
         // Servers without ids for turns count them.
-        if (last && "said" in last && last.state.status === "running") all.push([{ ...all.pop()![0], id }, undefined]);
+        if (last && "said" in last && last.state.status === "running") all[all.length - 1] = [{ ...last, id }, undefined];
         else {
-          const event = { type: "turn.created", id, turn_id: id, thread_id: null, created_at: null, previous_turn_id: last?.id ?? null, input: [] };
-          begun = { turn_id: id, event: event as unknown as SessionEvent["event"] };
-          all.push([{ id, previous_turn_id: last?.id ?? null, input: [], state, created_by_subject: null, created_at: null } as unknown as TurnRecord, undefined]);
+          const record = { id, previous_turn_id: last?.id ?? null, input: [], state: { status: "running" }, created_by_subject: null, created_at: null };
+          begun = { turn_id: id, event: { ...record, type: "turn.created", turn_id: id, thread_id: null } as unknown as SessionEvent["event"] };
+          all.push([record as unknown as TurnRecord, undefined]);
         }
       }
       yield* all;

@@ -1,7 +1,7 @@
 //! The relay before a server: `docs/relay.md`. It keeps the streams of turns, so that each of them can be read from any place,
 //! by any number of clients, and a start that is sent again reaches the server once.
 //!
-//! [`Relayable`] is a server's protocol with the relay's own requests; [`Gate`](gate::Gate) reads the relay's streams.
+//! [`Relayable`] is a server's protocol with the relay's own requests; `gate` reads the relay's streams.
 //! All else of turnwire knows only that there may be a relay.
 
 pub(crate) mod gate;
@@ -39,7 +39,7 @@ pub(crate) fn is_none() -> Error {
     Error::new(ErrorCode::UnexpectedResponse, problem)
 }
 
-/// The relay's own request for this call, if it is one. `place` is where a stream begins, as a [`Gate`](gate::Gate) writes it.
+/// The relay's own request for this call, if it is one. `place` is where a stream begins, as the gate writes it.
 fn own(call: Call, params: &Object<'_>) -> Option<Request> {
     let (method, before, id, after) = match call {
         Call::ListOpenTurns => (Method::Get, "?state=open&session=", "session_id", ""),

@@ -7,6 +7,7 @@ use super::play::Act::{self, Aborted, Answers, Breaks, Brings, Fails, Waited};
 use super::play::{Play, asking, http, network};
 use super::{runs, unnamed};
 use crate::error::ErrorCode;
+use crate::index::Message;
 use crate::json::Value;
 use crate::protocol::Protocol;
 use crate::protocol::aap::Aap;
@@ -81,7 +82,7 @@ fn undisturbed(is_tirea: bool) -> Vec<String> {
 
 fn text(play: &Play) -> String {
     let index = play.driver.reader().index();
-    index.messages().iter().map(|message| message.content()).collect::<Vec<_>>().concat()
+    index.messages().iter().map(Message::content).collect::<Vec<_>>().concat()
 }
 
 #[test]
@@ -400,8 +401,7 @@ fn a_failed_run_ends_with_the_stream_that_follows_its_error() {
 fn a_missing_frame_is_asked_for_again() {
     let frames = whole(false);
     let mut play = aap();
-    let mut with_gap = relayed("L", 1, &frames[..2]);
-    with_gap += &format!("id: 4\n{}", frames[3]);
+    let with_gap = format!("{}id: 4\n{}", relayed("L", 1, &frames[..2]), frames[3]);
     assert_eq!(play.next(Brings(with_gap)), "wait 250 #1 incomplete");
     assert_eq!(play.next(Waited), "again after=2&log=L");
     assert_eq!(play.next(Brings(relayed("L", 3, &frames[2..]))), "end done");
