@@ -19,6 +19,8 @@ export interface AgUiSetup {
   readonly conversation: string;
   /** Stores the conversation. */
   readonly keep: (conversation: string) => void;
+  /** Stops the session's run on the server, in a session with these terms. Never rejects: a failure is reported. */
+  readonly stop: (terms: object) => Promise<void>;
 }
 
 /** The sessions of a server, which it does not know. */
@@ -76,9 +78,14 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     const identified = (message: object): object => ({ id: newId(), ...message });
     const conversation = typeof messages === "string" ? messages : JSON.stringify({ messages: messages.map(identified) });
     // What the page's own store throws is reported, and stops nothing.
-    const kept = new Listeners<{ messages: string }>();
-    kept.add("messages", (text) => this.#store?.set(key(id), text));
-    const setup: AgUiSetup = { settings: options, conversation, keep: (text) => kept.tell("messages", text) };
+    const told = new Listeners<{ messages: string; failure: unknown }>();
+    told.add("messages", (text) => this.#store?.set(key(id), text));
+    told.add("failure", (error) => {
+      throw error;
+    });
+    const stop = (terms: object): Promise<void> =>
+      this.#server.transport.ask<void>(Call.CancelTurn, { sessionId: id, terms }).catch((error) => told.tell("failure", error));
+    const setup: AgUiSetup = { settings: options, conversation, keep: (text) => told.tell("messages", text), stop };
     // A session is there from its beginning, whatever becomes of its first run.
     setup.keep(conversation || "{}");
     return this.#make(record, true, setup);

@@ -15,6 +15,7 @@ mod missed;
 pub(super) mod play;
 mod policy;
 mod reader;
+mod repeats;
 mod replays;
 pub(super) mod runs;
 mod sockets;

@@ -8,7 +8,7 @@ use crate::protocol::EventSink;
 
 use super::super::conversation::Message;
 use super::super::waiting::{Asked, legacy_suspension, question, suspension};
-use super::{Problem, Run, event, optional_text, put, text, with_text};
+use super::{Run, event, put, with_text};
 
 /// Where a stream is.
 #[derive(Debug, Default)]
@@ -47,6 +47,9 @@ impl Run {
     /// A run begins. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
         self.phase = Phase::Open;
+        if self.runs == 0 && !fields.text("runId").is_empty() {
+            fields.text("runId").clone_into(&mut self.start.run_id);
+        }
         self.runs += 1;
         self.asked.clear();
         let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();
@@ -74,9 +77,9 @@ impl Run {
     }
 
     /// The run has failed. It may have finished before.
-    pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        let message = text(fields, "message")?.to_owned();
-        let code = optional_text(fields, "code")?.unwrap_or_default().to_owned();
+    pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let message = fields.text("message").to_owned();
+        let code = fields.text("code").to_owned();
         let mut error = event("server.error", self.next_id(), "");
         put(&mut error, "message", &message);
         if !code.is_empty() {
@@ -84,7 +87,6 @@ impl Run {
         }
         self.emit(&error, sink);
         self.phase = Phase::Held(Hold::Failed { message, code, metrics: metrics(fields) });
-        Ok(())
     }
 
     /// The stream has ended. A run that did not end is not known to have succeeded.
@@ -92,9 +94,9 @@ impl Run {
         if !self.is_begun || matches!(self.phase, Phase::Over) {
             return;
         }
-        self.close_all_chunks(sink);
         let Phase::Held(hold) = std::mem::replace(&mut self.phase, Phase::Over) else { return };
         self.finish_all(sink);
+        self.conversation.open_run = None;
         let (mut state, metrics) = match hold {
             Hold::Failed { message, code, metrics } => {
                 let mut state = with_text("status", "error");

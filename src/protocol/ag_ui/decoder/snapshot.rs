@@ -6,7 +6,7 @@ use crate::protocol::fields::wrong;
 
 use super::super::conversation::Message;
 use super::super::reconcile::{Matched, matched, merged};
-use super::{Problem, Run, event, put, with_text};
+use super::{Problem, Run, check, event, put, with_text};
 
 impl Run {
     pub(super) fn messages_snapshot(
@@ -22,7 +22,8 @@ impl Run {
             let mut report = Object::clone(activity);
             report.set("messageId", activity.text("id").to_owned().into());
             report.set("replace", false.into());
-            self.activity_snapshot(&mut report, sink)?;
+            check(&report, "messageId activityType")?;
+            self.activity(&mut report, sink)?;
         }
         let snapshot = all.into_iter().filter_map(Message::read).collect();
         let matched = matched(&self.conversation.messages, snapshot);
