@@ -4,7 +4,7 @@
 //! written and read again makes the same request, byte for byte. Activities are never sent, and are not kept.
 
 use crate::json::{Object, Value};
-use crate::protocol::fields::with_text;
+use crate::protocol::fields::{put, with_text};
 use crate::text::cut;
 
 /// A session's conversation.
@@ -134,8 +134,8 @@ impl Message {
     /// A message that begins.
     pub(super) fn new(id: &str, role: &str) -> Self {
         let mut fields = Object::new();
-        fields.set("id", id.to_owned().into());
-        fields.set("role", role.to_owned().into());
+        put(&mut fields, "id", id);
+        put(&mut fields, "role", role);
         Self { fields, ..Self::default() }
     }
 
@@ -179,6 +179,18 @@ impl Message {
     /// Sets a field.
     pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
         self.fields.set(name, value);
+    }
+
+    /// Sets a text that does not grow.
+    pub(super) fn put(&mut self, name: &'static str, text: &str) {
+        put(&mut self.fields, name, text);
+    }
+
+    /// Takes the texts of a frame that are not empty.
+    pub(super) fn put_texts(&mut self, names: &[&'static str], frame: &Object<'_>) {
+        for name in names.iter().filter(|name| !frame.text(name).is_empty()) {
+            self.put(name, frame.text(name));
+        }
     }
 
     /// The content, whether it grows or not.
@@ -247,10 +259,10 @@ impl Call {
     /// A call that begins.
     pub(super) fn new(id: &str, name: &str) -> Self {
         let mut function = Object::new();
-        function.set("name", name.to_owned().into());
+        put(&mut function, "name", name);
         function.set("arguments", Value::Null);
         let mut fields = Object::new();
-        fields.set("id", id.to_owned().into());
+        put(&mut fields, "id", id);
         fields.set("type", "function".into());
         fields.set("function", function.into());
         Self { fields, arguments: String::new() }
@@ -274,9 +286,19 @@ impl Call {
         self.fields.object("function").map_or("", |function| function.text("name"))
     }
 
-    /// Sets a field.
-    pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
-        self.fields.set(name, value);
+    /// Sets a text that does not grow.
+    pub(super) fn put(&mut self, name: &'static str, text: &str) {
+        put(&mut self.fields, name, text);
+    }
+
+    /// The call as the user's side has it.
+    pub(super) fn shown(&self) -> Object<'static> {
+        let mut function = with_text("name", self.name());
+        put(&mut function, "arguments", &self.arguments);
+        let mut shown = with_text("id", self.id());
+        put(&mut shown, "type", "function");
+        shown.set("function", function.into());
+        shown
     }
 
     /// Adds to the metadata, member by member.

@@ -148,15 +148,8 @@ fn said(message: &Message, reasoning: &str) -> Object<'static> {
     if !reasoning.is_empty() {
         put(&mut said, "reasoning_content", reasoning);
     }
-    let calls = message.calls.iter().map(|call| {
-        let mut function = with_text("name", call.name());
-        put(&mut function, "arguments", &call.arguments);
-        let mut shown = with_text("id", call.id());
-        shown.set("type", "function".into());
-        shown.set("function", function.into());
-        Value::from(shown)
-    });
-    let calls = calls.collect::<Vec<_>>();
+    let calls = message.calls.iter().map(|call| call.shown().into());
+    let calls: Vec<Value<'_>> = calls.collect();
     if !calls.is_empty() {
         said.set("tool_calls", calls.into());
     }

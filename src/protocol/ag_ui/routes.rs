@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::calls::{Calls, calls};
+use crate::protocol::fields::put;
 use crate::protocol::options::{unsupported, wire};
 use crate::protocol::route::Route;
 use crate::protocol::{Call, Request};
@@ -53,8 +54,8 @@ fn run(params: &Object<'_>) -> Result<Object<'static>> {
         props.set("command", command);
     }
     let mut body = Object::new();
-    body.set("threadId", params.text("session_id").to_owned().into());
-    body.set("runId", params.text("turn_id").to_owned().into());
+    put(&mut body, "threadId", params.text("session_id"));
+    put(&mut body, "runId", params.text("turn_id"));
     body.set("protocolVersion", "1.0".into());
     body.set("state", conversation.state.clone().unwrap_or_else(|| Object::new().into()));
     body.set("messages", conversation.wire_messages().into());

@@ -119,7 +119,7 @@ impl Run {
 
     pub(super) fn encrypt_call(&mut self, id: &str, value: &str) -> bool {
         let call = self.kept_call(id);
-        call.map(|call| call.set("encryptedValue", value.to_owned().into())).is_some()
+        call.map(|call| call.put("encryptedValue", value)).is_some()
     }
 
     pub(super) fn call_start(
@@ -306,13 +306,9 @@ impl Run {
             self.violation("result_of_unknown", call_id, sink);
         }
         let mut message = conversation::Message::new(id, "tool");
-        message.set("toolCallId", call_id.to_owned().into());
+        message.put("toolCallId", call_id);
         message.set_content(content.clone());
-        for name in ["error", "subagentRunId"] {
-            if !fields.text(name).is_empty() {
-                message.set(name, fields.text(name).to_owned().into());
-            }
-        }
+        message.put_texts(&["error", "subagentRunId"], fields);
         message.add_metadata(fields);
         self.keep_result(message);
         self.respond(id, call_id, content, sink)

@@ -229,27 +229,24 @@ impl Run {
 
 /// The token counts of all models together, if there are any.
 fn metrics(fields: &Object<'_>) -> Option<Object<'static>> {
-    let mut totals = [None; TOKENS.len()];
+    let mut totals = Object::new();
+    let count = |counts: &Object<'_>, name: &str| counts.get(name).and_then(Value::as_u64);
     for usage in fields.array("usage").iter().filter_map(Value::as_object) {
-        for ((name, _), total) in TOKENS.iter().zip(&mut totals) {
-            if let Some(count) = usage.get(name).and_then(Value::as_u64) {
-                *total = Some(total.unwrap_or(0_u64).saturating_add(count));
+        for (wire, name) in TOKENS {
+            if let Some(more) = count(usage, wire) {
+                totals.set(name, count(&totals, name).unwrap_or_default().saturating_add(more).into());
             }
         }
     }
-    totals.iter().any(Option::is_some).then(|| {
-        let [input, output, ..] = totals.map(Option::unwrap_or_default);
-        let mut metrics = Object::new();
-        for (at, ((_, name), total)) in TOKENS.iter().zip(totals).enumerate() {
-            let implied = match at {
-                0 | 1 => Some(0),
-                2 => Some(input.saturating_add(output)),
-                _ => None,
-            };
-            if let Some(count) = total.or(implied) {
-                metrics.set(name, count.into());
-            }
+    let [(_, input), (_, output), (_, total), ..] = TOKENS;
+    let [input_count, output_count] = [input, output].map(|name| count(&totals, name).unwrap_or_default());
+    let implied =
+        [(input, input_count), (output, output_count), (total, input_count.saturating_add(output_count))];
+    let has_any = totals.iter().next().is_some();
+    for (name, implied) in implied {
+        if !totals.contains(name) {
+            totals.set(name, implied.into());
         }
-        metrics
-    })
+    }
+    has_any.then_some(totals)
 }

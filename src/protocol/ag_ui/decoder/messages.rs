@@ -102,11 +102,7 @@ impl Run {
         let number = self.message_number(&key, role, &thread_id, None);
         if self.messages.get(number).is_some_and(|message| message.place.is_none() && !is_known) {
             let mut message = conversation::Message::new(id, role);
-            for (field, name) in [("name", "name"), ("subagentRunId", "subagentRunId")] {
-                if !fields.text(name).is_empty() {
-                    message.set(field, fields.text(name).to_owned().into());
-                }
-            }
+            message.put_texts(&["name", "subagentRunId"], fields);
             self.conversation.messages.push(message);
             let place = self.conversation.messages.len() - 1;
             if let Some(message) = self.messages.get_mut(number) {
@@ -215,13 +211,13 @@ impl Run {
         let Some(number) = known.map(|number| number as usize) else {
             // A result can have one, too.
             match self.conversation.messages.iter_mut().rev().find(|message| message.id() == id) {
-                Some(message) => message.set("encryptedValue", value.to_owned().into()),
+                Some(message) => message.put("encryptedValue", value),
                 None => self.violation("value_of_unknown", id, sink),
             }
             return;
         };
         if let Some(message) = self.kept(number) {
-            message.set("encryptedValue", value.to_owned().into());
+            message.put("encryptedValue", value);
         }
         self.show(number, sink);
         if let Some(mut delta) = self.message_delta(number) {
