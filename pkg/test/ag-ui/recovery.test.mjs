@@ -195,7 +195,7 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
     assert.equal(turn.status, "cancelled");
     const next = session.createTurn("plain");
     await next.waitForCompletion();
-    assert.deepEqual([next.status, asked], ["done", ["run", "stop", "run"]]);
+    assert.deepEqual([next.status, asked], ["done", ["run", "stop", "connect", "run"]]);
   });
 });
 
