@@ -2,8 +2,8 @@
 //! [`Capabilities`] for that.
 
 use crate::features::{
-    AttachedReaders, ClientIds, Cursors, FrameRecords, OtherRecoveries, PartialLists, Relays,
-    SeparateAnswers, Sockets, Transcripts, TurnLists,
+    AttachedReaders, ClientConversations, ClientIds, Cursors, FrameRecords, OtherRecoveries, PartialLists,
+    Relays, SeparateAnswers, Sockets, Transcripts, TurnLists,
 };
 use crate::protocol::{Capabilities, Capability, Resume};
 
@@ -16,6 +16,8 @@ pub(super) enum Recovery {
     Frames(FrameRecords),
     /// The turn goes on without a reader. The session's transcript has it once it has ended.
     Transcript(Transcripts),
+    /// The turn goes on without a reader. Its stream can be read again, from the beginning.
+    Repeat(ClientConversations),
     /// The turn stops without a reader. The server still lists its events if it had just ended.
     Attached(AttachedReaders),
     /// The server keeps nothing.
@@ -74,7 +76,9 @@ impl Conventions {
         let transcripts = Transcripts::when(capabilities.lacks_turn_ids());
         let recovery = match (transcripts, server_resumes(capabilities)) {
             (Some(transcripts), Resume::None) => Some(Recovery::None(transcripts)),
-            (Some(transcripts), _) => Some(Recovery::Transcript(transcripts)),
+            (Some(transcripts), _) => ClientConversations::when(capabilities.has_client_conversation())
+                .map(Recovery::Repeat)
+                .or(Some(Recovery::Transcript(transcripts))),
             (None, resume) => FrameRecords::when(resume == Resume::History)
                 .map(Recovery::Frames)
                 .or(Cursors::when(!OtherRecoveries::EXISTS || resume == Resume::Cursor).map(Recovery::Cursor))
@@ -112,6 +116,14 @@ impl Conventions {
     /// Whether a turn stops when its reader leaves.
     pub(super) fn requires_attached_reader(self) -> bool {
         matches!(self.recovery, Recovery::Attached(_) | Recovery::None(_))
+    }
+
+    /// The marker of servers that repeat a turn's stream.
+    pub(super) fn repeats(self) -> Option<ClientConversations> {
+        match self.recovery {
+            Recovery::Repeat(by) => Some(by),
+            _ => None,
+        }
     }
 
     /// Whether a turn can only be started together with its stream.

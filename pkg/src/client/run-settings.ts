@@ -21,6 +21,12 @@ export interface RunSettings {
    * approvals in this way. Calls of other tools that are not the page's are never answered.
    */
   answerableTools?: readonly string[] | undefined;
+  /**
+   * How a run goes on whose connection breaks; by default it does not, and is incomplete. `"connect"` is for CopilotKit's
+   * runtime, whose runs go on by themselves: `baseUrl` ends in `/run`, and beside it are `connect`, which repeats the run,
+   * and `stop`, by which `turn.cancel()` stops it.
+   */
+  recovery?: "connect" | undefined;
 }
 
 /** A message in the form of AG-UI. Messages without an `id` get one. */

@@ -1,12 +1,13 @@
 // The sessions of servers that have none: the client makes them, and keeps their conversations in a store (AG-UI).
 import { Call } from "../boundary/calls.js";
 import type { Agent } from "../client/agent.js";
-import { demand, InputError, Listeners, messageOf, newId, split, within } from "../client/face.js";
+import { demand, InputError, Listeners, messageOf, newId, split, Watch, within } from "../client/face.js";
 import type { ManagedAgents, ManagedOptions, MakeSession } from "../client/managed-session.js";
 import type { KeptMessages, RunSettings } from "../client/run-settings.js";
 import { sessionStore, type TextStore } from "../common/store.js";
 import type { Limits } from "../transport/clocks.js";
 import type { ListOptions } from "../transport/lists.js";
+import type { Transport } from "../transport/transport.js";
 import type { Connection } from "../turn/connection.js";
 import type { SessionRecord } from "../wire/events.js";
 import { leaveEndedStreams } from "./ag-ui-grace.js";
@@ -19,6 +20,8 @@ export interface AgUiSetup {
   readonly conversation: string;
   /** Stores the conversation. */
   readonly keep: (conversation: string) => void;
+  /** Stops the run of a session with these terms, and resolves when it has ended. Never rejects: a failure is reported. */
+  readonly stop: (terms: object) => Promise<void>;
 }
 
 /** The sessions of a server, which it does not know. */
@@ -28,10 +31,11 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
   readonly #server: Connection;
   readonly #make: MakeSession<S>;
   readonly #store: TextStore | null;
+  readonly #openStream: Transport["open"];
 
   constructor(server: Connection, make: MakeSession<S>) {
     this.#server = server;
-    leaveEndedStreams(server);
+    this.#openStream = leaveEndedStreams(server);
     this.#make = make;
     const { store = sessionStore() } = server;
     demand(store === null || (typeof store?.get === "function" && typeof store.set === "function"), "`store` must have `get`, `set` and `remove`, or be null");
@@ -69,6 +73,20 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     await this.#server.transport.ask(Call.ListSessions, { agentName }, split(options)[0]);
   }
 
+  /** Stops a session's run, and waits for its end. */
+  async #stop(sessionId: string, terms: object): Promise<void> {
+    const watch = new Watch(this.#server.settings);
+    try {
+      await this.#server.transport.ask(Call.CancelTurn, { sessionId, terms });
+      // The server answers before the run has ended. What repeats the run ends with it.
+      const input = [{ type: "user.message", content: "" }];
+      const repeated = await this.#openStream(Call.SubscribeTurn, JSON.stringify({ sessionId, turnId: newId(), input, terms }), watch);
+      if (typeof repeated !== "string") await repeated.read(() => true, watch, undefined as never);
+    } finally {
+      watch.end();
+    }
+  }
+
   async #open(id: string, agentName: string, options: ManagedOptions, messages: KeptMessages = ""): Promise<S> {
     demandRunSettings(options);
     demandMessages(messages);
@@ -76,9 +94,13 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     const identified = (message: object): object => ({ id: newId(), ...message });
     const conversation = typeof messages === "string" ? messages : JSON.stringify({ messages: messages.map(identified) });
     // What the page's own store throws is reported, and stops nothing.
-    const kept = new Listeners<{ messages: string }>();
-    kept.add("messages", (text) => this.#store?.set(key(id), text));
-    const setup: AgUiSetup = { settings: options, conversation, keep: (text) => kept.tell("messages", text) };
+    const told = new Listeners<{ messages: string; failure: unknown }>();
+    told.add("messages", (text) => this.#store?.set(key(id), text));
+    told.add("failure", (error) => {
+      throw error;
+    });
+    const stop = (terms: object): Promise<void> => this.#stop(id, terms).catch((error) => told.tell("failure", error));
+    const setup: AgUiSetup = { settings: options, conversation, keep: (text) => told.tell("messages", text), stop };
     // A session is there from its beginning, whatever becomes of its first run.
     setup.keep(conversation || "{}");
     return this.#make(record, true, setup);

@@ -1,13 +1,15 @@
 // A session whose conversation the client keeps, for servers that need not remember anything: one run at a time, each with
 // the whole conversation, which is stored as it grows (AG-UI).
 import type { CoreSession, Exports } from "../boundary/boundary.js";
-import { adopting, busy, demandNames } from "../client/face.js";
+import type { Capabilities } from "../boundary/capabilities.js";
+import { adopting, busy, capabilitiesOf, demandNames } from "../client/face.js";
 import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
 import type { ManagedSession } from "../client/managed-session.js";
 import type { RunSettings } from "../client/run-settings.js";
+import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
-import type { TurnInputItem } from "../wire/events.js";
+import type { TurnInputItem, TurnState } from "../wire/events.js";
 import type { AgUiSetup } from "./ag-ui-agents.js";
 import { demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
 import { readConversation } from "./conversation.js";
@@ -30,20 +32,26 @@ function textOf(input: readonly TurnInputItem[]): string {
 /** The session. */
 export class AgUiSession implements ManagedSession {
   readonly agent = null;
-  readonly capabilities = undefined;
   readonly #core: CoreSession;
   readonly #keep: AgUiSetup["keep"];
+  readonly #stop: AgUiSetup["stop"];
   /** Its turns, one after the other. */
   readonly #turnstile = new Turnstile();
   /** The conversation as it was stored last. */
   #kept: string;
   #terms: Record<string, unknown> = {};
 
-  constructor(core: CoreSession, { settings, conversation, keep }: AgUiSetup) {
+  constructor(core: CoreSession, { settings, conversation, keep, stop }: AgUiSetup) {
     this.#core = core;
     this.#keep = keep;
+    this.#stop = stop;
     this.#kept = this.#conversation(conversation);
     this.#set(settings);
+  }
+
+  /** A server that repeats a run has more than others. */
+  get capabilities(): Capabilities {
+    return capabilitiesOf(adopting(() => this.#core.capabilities()))[0];
   }
 
   /** Calls that read the history have the conversation among their parameters. */
@@ -79,9 +87,12 @@ export class AgUiSession implements ManagedSession {
     this.#store();
   }
 
-  leave(): void {
+  leave(status: TurnStatus, state: TurnState | null): void {
     this.#store();
-    this.#turnstile.leave();
+    const isLeft = status === "cancelled" && state?.status === status && state.reason !== "server";
+    // The next run is refused as long as this one goes on.
+    if (isLeft && this.#terms.recovery) void this.#stop(this.#terms).then(() => this.#turnstile.leave());
+    else this.#turnstile.leave();
   }
 
   stands(): void {}
@@ -91,12 +102,13 @@ export class AgUiSession implements ManagedSession {
     this.#tell({});
   }
 
-  #set({ state, context, forwardedProps, answerableTools }: RunSettings): void {
+  #set({ state, context, forwardedProps, answerableTools, recovery }: RunSettings): void {
     if (state !== undefined) this.#conversation(JSON.stringify({ state }));
     this.#tell({
       ...(context && { context }),
       ...(forwardedProps && { forwarded_props: forwardedProps }),
       ...(answerableTools && { answerable: answerableTools }),
+      ...(recovery && { recovery }),
     });
   }
 

@@ -3,16 +3,17 @@ import { demand, isObject } from "../client/face.js";
 import type { KeptMessages, RunSettings } from "../client/run-settings.js";
 
 /** The names of the settings. */
-export const RUN_SETTINGS: readonly string[] = ["state", "context", "forwardedProps", "answerableTools"];
+export const RUN_SETTINGS: readonly string[] = ["state", "context", "forwardedProps", "answerableTools", "recovery"];
 
 /** Throws an `InputError` that names the wrong setting. */
-export function demandRunSettings({ context, forwardedProps, answerableTools }: RunSettings): void {
+export function demandRunSettings({ context, forwardedProps, answerableTools, recovery }: RunSettings): void {
   const isContext = (given: unknown): boolean =>
     isObject(given) && "description" in given && typeof given.description === "string" && "value" in given && typeof given.value === "string";
   demand(context == null || (Array.isArray(context) && context.every(isContext)), "`context` must be a list of `{ description, value }`, both strings");
   demand(forwardedProps == null || (isObject(forwardedProps) && !Array.isArray(forwardedProps)), "`forwardedProps` must be an object");
   const isName = (given: unknown): boolean => typeof given === "string";
   demand(answerableTools == null || (Array.isArray(answerableTools) && answerableTools.every(isName)), "`answerableTools` must be a list of names");
+  demand(recovery == null || recovery === "connect", '`recovery` must be "connect"');
 }
 
 /** Throws an `InputError` unless a conversation can go on with it. */

@@ -4,6 +4,8 @@
 //! written and read again makes the same request, byte for byte. Activities are never sent, and are not kept.
 
 use crate::json::{Object, Value};
+use crate::protocol::fields::{put, with_text};
+use crate::text::cut;
 
 /// A session's conversation.
 #[derive(Debug, Default)]
@@ -13,6 +15,17 @@ pub(super) struct Conversation {
     pub(super) state: Option<Value<'static>>,
     /// The events that ask the client for something.
     pub(super) required_actions: Vec<Value<'static>>,
+    /// The run that has not ended here, if its server repeats runs.
+    pub(super) open_run: Option<OpenRun>,
+}
+
+/// A run that has begun and not ended.
+#[derive(Debug, Clone)]
+pub(super) struct OpenRun {
+    /// The id of its turn. The ids of its input's messages begin with it.
+    pub(super) turn_id: String,
+    /// The state that it began with.
+    pub(super) state: Option<Value<'static>>,
 }
 
 /// A message of the wire. What grows while it streams is kept apart.
@@ -43,7 +56,22 @@ impl Conversation {
             messages: messages.filter_map(Message::read).collect(),
             state: kept.get("state").cloned().map(Value::into_owned),
             required_actions: kept.array("required_actions").iter().cloned().map(Value::into_owned).collect(),
+            open_run: kept.object("open_run").map(|run| OpenRun {
+                turn_id: run.text("turn_id").to_owned(),
+                state: run.get("state").cloned().map(Value::into_owned),
+            }),
         }
+    }
+
+    /// The same as it was before the run of this turn, if that is open.
+    pub(super) fn before(mut self, turn_id: &str) -> Self {
+        if let Some(run) = self.open_run.take_if(|run| run.turn_id == turn_id) {
+            let is_of_run = |message: &Message| cut(message.id(), b':').0 == turn_id;
+            let begin = self.messages.iter().position(is_of_run);
+            self.messages.truncate(begin.unwrap_or(self.messages.len()));
+            self.state = run.state;
+        }
+        self
     }
 
     /// The conversation as it is kept: JSON.
@@ -55,6 +83,13 @@ impl Conversation {
         }
         if !self.required_actions.is_empty() {
             kept.set("required_actions", self.required_actions.clone().into());
+        }
+        if let Some(run) = &self.open_run {
+            let mut open = with_text("turn_id", &run.turn_id);
+            if let Some(state) = &run.state {
+                open.set("state", state.clone());
+            }
+            kept.set("open_run", open.into());
         }
         kept.to_json()
     }
@@ -99,8 +134,8 @@ impl Message {
     /// A message that begins.
     pub(super) fn new(id: &str, role: &str) -> Self {
         let mut fields = Object::new();
-        fields.set("id", id.to_owned().into());
-        fields.set("role", role.to_owned().into());
+        put(&mut fields, "id", id);
+        put(&mut fields, "role", role);
         Self { fields, ..Self::default() }
     }
 
@@ -144,6 +179,18 @@ impl Message {
     /// Sets a field.
     pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
         self.fields.set(name, value);
+    }
+
+    /// Sets a text that does not grow.
+    pub(super) fn put(&mut self, name: &'static str, text: &str) {
+        put(&mut self.fields, name, text);
+    }
+
+    /// Takes the texts of a frame that are not empty.
+    pub(super) fn put_texts(&mut self, names: &[&'static str], frame: &Object<'_>) {
+        for name in names.iter().filter(|name| !frame.text(name).is_empty()) {
+            self.put(name, frame.text(name));
+        }
     }
 
     /// The content, whether it grows or not.
@@ -212,10 +259,10 @@ impl Call {
     /// A call that begins.
     pub(super) fn new(id: &str, name: &str) -> Self {
         let mut function = Object::new();
-        function.set("name", name.to_owned().into());
+        put(&mut function, "name", name);
         function.set("arguments", Value::Null);
         let mut fields = Object::new();
-        fields.set("id", id.to_owned().into());
+        put(&mut fields, "id", id);
         fields.set("type", "function".into());
         fields.set("function", function.into());
         Self { fields, arguments: String::new() }
@@ -239,9 +286,19 @@ impl Call {
         self.fields.object("function").map_or("", |function| function.text("name"))
     }
 
-    /// Sets a field.
-    pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
-        self.fields.set(name, value);
+    /// Sets a text that does not grow.
+    pub(super) fn put(&mut self, name: &'static str, text: &str) {
+        put(&mut self.fields, name, text);
+    }
+
+    /// The call as the user's side has it.
+    pub(super) fn shown(&self) -> Object<'static> {
+        let mut function = with_text("name", self.name());
+        put(&mut function, "arguments", &self.arguments);
+        let mut shown = with_text("id", self.id());
+        put(&mut shown, "type", "function");
+        shown.set("function", function.into());
+        shown
     }
 
     /// Adds to the metadata, member by member.

@@ -80,10 +80,13 @@ impl Turn<'_> {
 
     /// Its record. `kept` is the conversation, if it is the last turn: that is the one that can wait.
     fn record(&self, previous_turn_id: Value<'static>, kept: Option<&Conversation>) -> Value<'static> {
-        let mut state = with_text("status", "done");
-        state.set("output", Value::Null);
-        let waiting = kept.map(|kept| kept.required_actions.clone()).unwrap_or_default();
-        state.set("required_actions", waiting.into());
+        let is_open = kept.and_then(|kept| kept.open_run.as_ref()).is_some_and(|run| run.turn_id == self.id);
+        let mut state = with_text("status", if is_open { "running" } else { "done" });
+        if !is_open {
+            state.set("output", Value::Null);
+            let waiting = kept.map(|kept| kept.required_actions.clone()).unwrap_or_default();
+            state.set("required_actions", waiting.into());
+        }
         let mut record = with_text("id", self.id);
         record.set("previous_turn_id", previous_turn_id);
         record.set("input", self.input());
@@ -145,15 +148,8 @@ fn said(message: &Message, reasoning: &str) -> Object<'static> {
     if !reasoning.is_empty() {
         put(&mut said, "reasoning_content", reasoning);
     }
-    let calls = message.calls.iter().map(|call| {
-        let mut function = with_text("name", call.name());
-        put(&mut function, "arguments", &call.arguments);
-        let mut shown = with_text("id", call.id());
-        shown.set("type", "function".into());
-        shown.set("function", function.into());
-        Value::from(shown)
-    });
-    let calls = calls.collect::<Vec<_>>();
+    let calls = message.calls.iter().map(|call| call.shown().into());
+    let calls: Vec<Value<'_>> = calls.collect();
     if !calls.is_empty() {
         said.set("tool_calls", calls.into());
     }

@@ -5,6 +5,7 @@
 use crate::error::{Result, sentence};
 use crate::iso::millis;
 use crate::json::{Object, Value, write_u64};
+use crate::protocol::fields::put;
 use crate::protocol::options::option_error;
 
 use super::conversation::{Conversation, Message};
@@ -73,7 +74,7 @@ fn answer(
         }
         let text = item.text("content");
         let mut message = Message::new(id, "tool");
-        message.set("toolCallId", action_id.to_owned().into());
+        message.put("toolCallId", action_id);
         message.set_content(text.into());
         conversation.messages.push(message);
         sent.answers.push((action_id.to_owned(), text.to_owned().into(), true));
@@ -88,7 +89,7 @@ fn answer(
         return Ok(());
     }
     let mut entry = Object::new();
-    entry.set("interruptId", asked.text("id").to_owned().into());
+    put(&mut entry, "interruptId", asked.text("id"));
     // Servers refuse an answer that comes too late, or take it for another one.
     let end = Some(asked.text("expires_at")).filter(|end| end.ends_with('Z')).and_then(millis);
     if end.is_some_and(|end| now > 0 && end < now) {
@@ -125,7 +126,7 @@ fn payload(item: &Object<'_>, asked: &Object<'_>) -> Value<'static> {
     let reason = approval.text("reason");
     // One server refuses what its schema does not have.
     if !reason.is_empty() && (takes("reason") || !schema.contains("properties")) {
-        payload.set("reason", reason.to_owned().into());
+        put(&mut payload, "reason", reason);
     }
     payload.into()
 }

@@ -16,29 +16,23 @@ pub(super) fn content(content: Option<&Value<'_>>) -> Result<Value<'static>> {
 
 fn part(part: &Value<'_>) -> Result<Value<'static>> {
     let part = part.as_object().ok_or_else(|| invalid("a part must be an object with a `type`"))?;
-    let mut sent = Object::new();
-    match part.text("type") {
+    let is_file = match part.text("type") {
         "text" => {
-            sent.set("type", "text".into());
-            sent.set("text", part.text("text").to_owned().into());
+            let mut sent = with_text("type", "text");
+            put(&mut sent, "text", part.text("text"));
+            return Ok(sent.into());
         }
-        "file" => {
-            let (kind, source) = source(part.text("data"), "")?;
-            sent.set("type", kind.into());
-            sent.set("source", source.into());
-            let name = part.text("name");
-            if !name.is_empty() {
-                let mut metadata = Object::new();
-                metadata.set("filename", name.to_owned().into());
-                sent.set("metadata", metadata.into());
-            }
-        }
-        "image" => {
-            let (kind, source) = source(part.text("url"), "image")?;
-            sent.set("type", kind.into());
-            sent.set("source", source.into());
-        }
+        "file" => true,
+        "image" => false,
         _ => return Err(invalid("this protocol takes texts, files and images")),
+    };
+    let (kind, source) =
+        if is_file { source(part.text("data"), "")? } else { source(part.text("url"), "image")? };
+    let mut sent = with_text("type", kind);
+    sent.set("source", source.into());
+    let name = part.text("name");
+    if is_file && !name.is_empty() {
+        sent.set("metadata", with_text("filename", name).into());
     }
     Ok(sent.into())
 }
@@ -50,8 +44,8 @@ fn source(url: &str, known: &'static str) -> Result<(&'static str, Object<'stati
         if known.is_empty() {
             return Err(invalid("a file must be a data URI"));
         }
-        source.set("type", "url".into());
-        source.set("value", url.to_owned().into());
+        put(&mut source, "type", "url");
+        put(&mut source, "value", url);
         return Ok((known, source));
     }
     let (head, data) = cut(url.get(5..).unwrap_or_default(), b',');
@@ -64,9 +58,9 @@ fn source(url: &str, known: &'static str) -> Result<(&'static str, Object<'stati
         "video" => "video",
         _ => "document",
     };
-    source.set("type", "data".into());
-    source.set("value", data.to_owned().into());
-    source.set("mimeType", media_type.to_owned().into());
+    for (name, text) in [("type", "data"), ("value", data), ("mimeType", media_type)] {
+        put(&mut source, name, text);
+    }
     Ok((kind, source))
 }
 

@@ -45,7 +45,7 @@ pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> 
         *place = Some(at);
         if let Some(known) = ours.get(at) {
             complete(message, Some(known));
-            message.set("id", known.id().to_owned().into());
+            message.put("id", known.id());
             if like.is_some() {
                 message.text.clone_from(&known.text);
             }
@@ -94,11 +94,15 @@ fn is_same_role(ours: &[Message], at: usize, message: &Message) -> bool {
 
 /// Whether both say the same, apart from spaces around it.
 fn is_like(known: &Message, message: &Message) -> bool {
-    let said = |message: &Message| message.text.as_deref().unwrap_or_default().trim().to_owned();
     known.role() == message.role()
         && known.role() != "tool"
         && !said(message).is_empty()
         && said(known) == said(message)
+}
+
+/// The text of a message, without the spaces around it.
+fn said(message: &Message) -> &str {
+    message.text.as_deref().unwrap_or_default().trim()
 }
 
 /// The places of messages by what identifies them.

@@ -1,19 +1,22 @@
-//! The one request: a run (sections 1 and 4).
+//! The requests: a run (sections 1 and 4), and what `CopilotKit`'s runtime has besides (section 7).
 
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::calls::{Calls, calls};
+use crate::protocol::fields::put;
 use crate::protocol::options::{unsupported, wire};
 use crate::protocol::route::Route;
 use crate::protocol::{Call, Request};
 
 use super::conversation::Conversation;
-use super::{history, input};
+use super::{AgUi, history, input};
 
-/// The base URL is the endpoint itself, so the path is empty. A session begins with its first run, and its lists are made
-/// of the conversation.
+/// The base URL is the endpoint itself, so the path is empty; `CopilotKit`'s runtime has the others beside it. A session
+/// begins with its first run, and its lists are made of the conversation.
 const CALLS: Calls = calls! {
     CreateTurnStream "POST  | !session_id agent_name !turn_id input previous_turn_id terms",
+    SubscribeTurn "POST ../connect | !session_id !turn_id input is_begun is_awaited said terms",
+    CancelTurn "POST ../stop/{session_id} | turn_id terms",
     ListTurns "GET  | session_id page_token limit terms",
     ListTurnEvents "GET  | session_id turn_id page_token limit order terms",
     ListSessionEvents "GET  | session_id page_token limit order terms",
@@ -23,18 +26,25 @@ const CALLS: Calls = calls! {
 pub(super) fn request(call: Call, params: &Object<'_>) -> Result<Request> {
     let route = Route::of(CALLS, call)?;
     let params = wire(params);
-    let (path, _) = route.fill(&params)?;
-    if !call.streams() {
+    let terms = params.object("terms").unwrap_or(const { &Object::new() });
+    let is_repeated = matches!(call, Call::SubscribeTurn | Call::CancelTurn);
+    if is_repeated && !AgUi::of_terms(terms).repeats {
         return Err(unsupported());
     }
-    Ok(route.request(path, &run(&params)?, route.headers(call)))
+    let (path, _) = route.fill(&params)?;
+    let body = match call {
+        Call::CreateTurnStream | Call::SubscribeTurn => run(&params)?,
+        Call::CancelTurn => Object::new(),
+        _ => return Err(unsupported()),
+    };
+    Ok(route.request(path, &body, route.headers(call)))
 }
 
 /// What starts a run. Servers of version 0.x need every list, also an empty one.
 fn run(params: &Object<'_>) -> Result<Object<'static>> {
     let terms = params.object("terms").unwrap_or(const { &Object::new() });
     let term = |name: &str| terms.get(name).filter(|value| !value.is_null()).cloned().map(Value::into_owned);
-    let mut conversation = Conversation::of(terms);
+    let mut conversation = Conversation::of(terms).before(params.text("turn_id"));
     let sent = input::add(&mut conversation, params)?;
     let mut props = match term("forwarded_props") {
         Some(Value::Object(props)) => props,
@@ -44,8 +54,8 @@ fn run(params: &Object<'_>) -> Result<Object<'static>> {
         props.set("command", command);
     }
     let mut body = Object::new();
-    body.set("threadId", params.text("session_id").to_owned().into());
-    body.set("runId", params.text("turn_id").to_owned().into());
+    put(&mut body, "threadId", params.text("session_id"));
+    put(&mut body, "runId", params.text("turn_id"));
     body.set("protocolVersion", "1.0".into());
     body.set("state", conversation.state.clone().unwrap_or_else(|| Object::new().into()));
     body.set("messages", conversation.wire_messages().into());

@@ -108,9 +108,9 @@ fn the_document_has_the_table() {
     }
 }
 
-/// Terms that declare all or nothing, for the protocols whose agents decide.
+/// Terms that declare all or nothing, for the protocols whose agents, or sessions, decide.
 const TERMS: [&str; 2] = [
-    r#"{"history": "full", "stream": "none", "images": ["data", "http"], "page_tools": true}"#,
+    r#"{"history": "full", "stream": "none", "images": ["data", "http"], "page_tools": true, "recovery": "connect"}"#,
     r#"{"history": null, "stream": "delta", "page_tools": false}"#,
 ];
 

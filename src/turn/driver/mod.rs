@@ -14,7 +14,7 @@ mod states;
 mod tests;
 
 use crate::error::{Error, ErrorCode, Result, sentence};
-use crate::features::{ClientIds, Relays, SeparateAnswers, Sockets};
+use crate::features::{ClientConversations, ClientIds, Relays, SeparateAnswers, Sockets};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 
@@ -25,7 +25,7 @@ use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use states::{
     Listing, Locating, ReadingNewest, State, Then, Transition, Watching, backfill, fill, finish, follow,
-    is_listed, not_begun, start,
+    is_listed, not_begun, repeat, start,
 };
 
 /// What to do next.
@@ -322,7 +322,10 @@ impl TurnDriver {
                     State::Ended(Some(lost)) => lost.clone(),
                     _ => not_begun(),
                 };
-                Transition::to(State::Locating(Locating::new(lost, true, true)))
+                Transition::to(match cx.conventions().repeats() {
+                    Some(by) => repeat(by, cx),
+                    None => State::Locating(Locating::new(lost, true, true)),
+                })
             }
         };
         self.apply(first, 0.0)
@@ -375,7 +378,7 @@ impl TurnDriver {
         if is_start && ClientIds::EXISTS {
             cx.reader.begin(&plan.params);
         }
-        if !is_start && (Sockets::EXISTS || Relays::EXISTS) {
+        if !is_start && (Sockets::EXISTS || Relays::EXISTS || ClientConversations::EXISTS) {
             cx.reader.resume(&plan.params);
         }
         // Before the turn has an id it is looked for once more, whatever the number of attempts.
@@ -386,7 +389,10 @@ impl TurnDriver {
 
     /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
     fn is_untouched(&self) -> bool {
-        self.state.locating().is_none() && (!self.cx.has_answered() || self.cx.is_started())
+        let is_started = self.cx.is_started();
+        let is_looking =
+            self.state.locating().is_some() || !is_started && matches!(self.state, State::Streaming);
+        !is_looking && (!self.cx.has_answered() || is_started)
     }
 
     /// Whether a failure ends it for lack of a token: nothing was sent. Only a turn that has begun is worth more

@@ -16,6 +16,7 @@ pub(super) mod play;
 mod policy;
 mod reader;
 pub(super) mod relayed;
+mod repeats;
 mod replays;
 pub(super) mod runs;
 mod sockets;

@@ -2,7 +2,7 @@
 //! table.
 //!
 //! - `newest`, `newest from p2`, `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
-//!   the server names places), `frames`, `answer`, `session`, `list`, `list from p2`, `calls` (of earlier
+//!   the server names places; `repeat after 3` where the server repeats the turn), `frames`, `answer`, `session`, `list`, `list from p2`, `calls` (of earlier
 //!   turns): a request;
 //! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait before a try, at least how long, the number of the
 //!   try, and why;
@@ -273,6 +273,10 @@ fn request(plan: &Plan, opens: bool) -> String {
             format!("{verb} {}", params["place"].as_str().unwrap_or_default())
         }
         (Call::SubscribeTurn, None) => format!("subscribe after {after}"),
+        (Call::SubscribeTurn, Some(told)) if params["is_begun"].is_boolean() => {
+            assert_eq!(params["input"][0]["content"], "hi");
+            format!("repeat after {told}")
+        }
         (Call::SubscribeTurn, Some(told)) => {
             assert_eq!(told, after);
             format!("again after {after}")

@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::event::{TerminalState, TurnInputItem, TurnRecord, TurnState};
-use crate::protocol::{Call, Capability};
+use crate::protocol::{Call, Capability, Resume};
 use crate::session::{Goal, SessionTurn};
 use crate::snapshot::TurnSnapshot;
 use crate::turn::TurnStatus;
@@ -132,6 +132,9 @@ impl Turn {
         if capabilities.lacks_turn_ids() && !capabilities.is_relayed() {
             core.turn.borrow_mut().driver_mut().cancel_by_disconnect();
             core.stop();
+            if capabilities.has_client_conversation() && capabilities.resume == Resume::History {
+                core.session.server.ask(Call::CancelTurn, core.session.params(json!({}))?).await?;
+            }
             return Ok(());
         }
         core.changes.until(|| !core.is_starting()).await;

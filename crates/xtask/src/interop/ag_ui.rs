@@ -35,10 +35,12 @@ pub(super) fn run_servers(project: &Project) -> Result<Tally> {
         let requirements = project.path(TESTS).join(format!("servers/requirements/{server}.txt"));
         python::environment(project, &environments.join(server), &requirements)?;
     }
+    npm::ci(project, &format!("{TESTS}/copilotkit"), "with the runtime of CopilotKit")?;
     begin(
-        "interop: Pydantic AI, Agent Framework, LangGraph and Agno against @ag-ui/client 1.0.0 and the package",
+        "interop: Pydantic AI, Agent Framework, LangGraph, Agno and CopilotKit against @ag-ui/client 1.0.0 and the package",
     );
-    test(project, &["servers.test.mjs", "package.test.mjs"], |node| node.env("AG_UI_SERVERS", environments))
+    let files = ["servers.test.mjs", "package.test.mjs", "copilotkit.test.mjs"];
+    test(project, &files, |node| node.env("AG_UI_SERVERS", environments))
 }
 
 fn install_client(project: &Project) -> Result<()> {

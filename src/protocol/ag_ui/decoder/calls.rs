@@ -7,7 +7,8 @@ use crate::protocol::EventSink;
 
 use super::super::conversation;
 use super::super::parts::text_of;
-use super::{Problem, Run, event, missing, object, optional_text, put, text, with_text};
+use super::repeat::repeated;
+use super::{Problem, Run, event, missing, object, put, with_text};
 
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
 const MAX_CALLS: u32 = 1024;
@@ -34,6 +35,8 @@ pub(super) struct Call {
     is_open: bool,
     /// Whether it began again, so that its next arguments replace those before.
     is_restarted: bool,
+    /// How much of its arguments a stream has repeated, in bytes.
+    pub(super) heard: usize,
     pub(super) is_answered: bool,
     /// The run that began it; 0 for a run of an earlier turn.
     pub(super) run: u64,
@@ -65,6 +68,7 @@ impl Run {
                 index: None,
                 is_open: false,
                 is_restarted: false,
+                heard: 0,
                 is_answered: false,
                 run: 0,
             });
@@ -115,7 +119,7 @@ impl Run {
 
     pub(super) fn encrypt_call(&mut self, id: &str, value: &str) -> bool {
         let call = self.kept_call(id);
-        call.map(|call| call.set("encryptedValue", value.to_owned().into())).is_some()
+        call.map(|call| call.put("encryptedValue", value)).is_some()
     }
 
     pub(super) fn call_start(
@@ -123,8 +127,8 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let (id, name) = (text(fields, "toolCallId")?, text(fields, "toolCallName")?);
-        let parent = optional_text(fields, "parentMessageId")?.unwrap_or_default();
+        let [id, name, parent] =
+            ["toolCallId", "toolCallName", "parentMessageId"].map(|name| fields.text(name));
         self.begin_call(id, name, parent, fields, sink)
     }
 
@@ -137,8 +141,10 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
+        let is_repeated = self.repeat.is_on();
         if let Some(call) = self.call_mut(id) {
-            call.is_restarted = true;
+            call.is_restarted = !is_repeated;
+            call.heard = 0;
             let was_open = std::mem::replace(&mut call.is_open, true);
             if was_open {
                 self.violation("start_of_open", id, sink);
@@ -167,6 +173,7 @@ impl Run {
             index: Some(index),
             is_open: true,
             is_restarted: false,
+            heard: 0,
             is_answered: false,
             run: runs,
         });
@@ -197,7 +204,7 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let (id, piece) = (text(fields, "toolCallId")?, text(fields, "delta")?);
+        let (id, piece) = (fields.text("toolCallId"), fields.text("delta"));
         if self.call(id).is_none() {
             self.violation("arguments_without_start", id, sink);
             self.begin_call(id, "", "", fields, sink)?;
@@ -220,6 +227,7 @@ impl Run {
 
     /// A piece of a call's arguments. An empty one has no effect.
     pub(super) fn arguments(&mut self, id: &str, piece: &str, sink: &mut dyn EventSink) {
+        let piece = if self.repeat.is_on() { self.new_arguments(id, piece, sink) } else { piece };
         let Some(call) = self.call_mut(id).filter(|_| !piece.is_empty()) else { return };
         let is_restart = std::mem::take(&mut call.is_restarted);
         let (message, index) = (call.message, call.index);
@@ -246,6 +254,22 @@ impl Run {
         );
     }
 
+    /// What of a piece of arguments is new in a stream that repeats the run.
+    fn new_arguments<'p>(&mut self, id: &str, piece: &'p str, sink: &mut dyn EventSink) -> &'p str {
+        let Some(call) = self.call(id) else { return "" };
+        let (message, mut heard) = (call.message, call.heard);
+        let known = self.messages.get(message).and_then(|message| {
+            let kept = self.conversation.messages.get(message.place?)?;
+            kept.call(id)
+        });
+        let known = known.map(|call| &*call.arguments);
+        let new = repeated(known, &mut heard, piece);
+        if let Some(call) = self.call_mut(id) {
+            call.heard = heard;
+        }
+        self.new_part(piece, new, sink)
+    }
+
     fn add_call_metadata(&mut self, id: &str, fields: &Object<'_>) {
         if fields.contains("metadata")
             && let Some(call) = self.kept_call(id)
@@ -254,19 +278,17 @@ impl Run {
         }
     }
 
-    pub(super) fn call_end(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        let id = text(fields, "toolCallId")?;
+    pub(super) fn call_end(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let id = fields.text("toolCallId");
         let was_open = self.call_mut(id).is_some_and(|call| std::mem::take(&mut call.is_open));
         if !was_open {
-            self.violation("end_without_start", id, sink);
-            return Ok(());
+            return self.violation("end_without_start", id, sink);
         }
         self.add_call_metadata(id, fields);
         let message = self.call(id).map(|call| call.message);
         if let Some(message) = message.filter(|message| self.is_closed(*message)) {
             self.finish(message, sink);
         }
-        Ok(())
     }
 
     fn is_closed(&self, message: usize) -> bool {
@@ -278,19 +300,15 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let (id, call_id) = (text(fields, "messageId")?, text(fields, "toolCallId")?);
+        let (id, call_id) = (fields.text("messageId"), fields.text("toolCallId"));
         let content = fields.get("content").ok_or_else(|| missing("content"))?;
         if self.call(call_id).is_none() {
             self.violation("result_of_unknown", call_id, sink);
         }
         let mut message = conversation::Message::new(id, "tool");
-        message.set("toolCallId", call_id.to_owned().into());
+        message.put("toolCallId", call_id);
         message.set_content(content.clone());
-        for name in ["error", "subagentRunId"] {
-            if !fields.text(name).is_empty() {
-                message.set(name, fields.text(name).to_owned().into());
-            }
-        }
+        message.put_texts(&["error", "subagentRunId"], fields);
         message.add_metadata(fields);
         self.keep_result(message);
         self.respond(id, call_id, content, sink)

@@ -5,7 +5,8 @@
 use crate::json::Object;
 use crate::protocol::EventSink;
 
-use super::{Problem, Run, optional_text, reasoning_key};
+use super::frames::Kind;
+use super::{Problem, REASONING, Run, key};
 
 /// What the chunks of a lane have begun.
 #[derive(Debug)]
@@ -18,27 +19,22 @@ pub(super) struct Chunk {
 /// What chunks are pieces of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChunkKind {
-    Text,
-    Reasoning,
+    /// A message of this role.
+    Message(&'static str),
     Call,
 }
 
 impl Run {
     /// Ends what a frame of this type ends. A chunk decides itself.
-    pub(super) fn close_chunks(&mut self, kind: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
+    pub(super) fn close_chunks(&mut self, kind: Kind, fields: &Object<'_>, sink: &mut dyn EventSink) {
         if self.chunks.is_empty() {
             return;
         }
         match kind {
-            "RAW"
-            | "ACTIVITY_SNAPSHOT"
-            | "ACTIVITY_DELTA"
-            | "REASONING_ENCRYPTED_VALUE"
-            | "SUBAGENT_STARTED"
-            | "TEXT_MESSAGE_CHUNK"
-            | "REASONING_MESSAGE_CHUNK"
-            | "TOOL_CALL_CHUNK" => {}
-            "RUN_STARTED" | "RUN_FINISHED" | "RUN_ERROR" | "MESSAGES_SNAPSHOT" => self.close_all_chunks(sink),
+            Kind::Raw | Kind::Activity | Kind::Encrypted | Kind::SubagentStarted | Kind::Chunk => {}
+            Kind::RunStarted | Kind::RunFinished | Kind::RunError | Kind::MessagesSnapshot => {
+                self.close_all_chunks(sink);
+            }
             _ => self.close_lane(fields.text("subagentRunId"), sink),
         }
     }
@@ -59,12 +55,10 @@ impl Run {
     fn close_chunk(&mut self, chunk: &Chunk, sink: &mut dyn EventSink) {
         const NONE: &Object<'_> = &Object::new();
         match chunk.kind {
-            ChunkKind::Text => self.close(&chunk.id, NONE, sink),
-            ChunkKind::Reasoning => self.close(&reasoning_key(&chunk.id), NONE, sink),
+            ChunkKind::Message(role) => self.close(&key(role, &chunk.id), NONE, sink),
             ChunkKind::Call => {
                 let end = super::with_text("toolCallId", &chunk.id);
-                // The end of a call that is known does not fail.
-                let _ = self.call_end(&end, sink);
+                self.call_end(&end, sink);
             }
         }
     }
@@ -77,12 +71,11 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let (kind, name) = match wire_type {
-            "TEXT_MESSAGE_CHUNK" => (ChunkKind::Text, "messageId"),
-            "REASONING_MESSAGE_CHUNK" => (ChunkKind::Reasoning, "messageId"),
+            "TEXT_MESSAGE_CHUNK" => (ChunkKind::Message("assistant"), "messageId"),
+            "REASONING_MESSAGE_CHUNK" => (ChunkKind::Message(REASONING), "messageId"),
             _ => (ChunkKind::Call, "toolCallId"),
         };
-        let said = optional_text(fields, name)?.unwrap_or_default().to_owned();
-        let lane = optional_text(fields, "subagentRunId")?.unwrap_or_default().to_owned();
+        let [said, lane] = [name, "subagentRunId"].map(|name| fields.text(name).to_owned());
         let open = self.open_chunk(kind, &said, &lane)?;
         let (id, is_new) = match open {
             Some((id, of_lane)) => {
@@ -102,19 +95,23 @@ impl Run {
             self.check_chunk(kind, &id, fields, sink);
         }
         fields.set(name, id.clone().into());
-        match kind {
-            ChunkKind::Text if is_new => self.text_start(fields, sink)?,
-            ChunkKind::Reasoning if is_new => self.reasoning_start(fields, sink)?,
-            ChunkKind::Call if is_new => self.call_start(fields, sink)?,
-            _ => {}
-        }
-        if fields.get("delta").is_none_or(crate::json::Value::is_null) {
+        if fields.text("delta").is_empty() {
             fields.set("delta", "".into());
         }
         match kind {
-            ChunkKind::Text => self.text_content(fields, sink),
-            ChunkKind::Reasoning => self.reasoning_content(fields, sink),
-            ChunkKind::Call => self.call_arguments(fields, sink),
+            ChunkKind::Message(role) => {
+                if is_new {
+                    self.message_start(role, fields, sink);
+                }
+                self.message_content(role, fields, sink);
+                Ok(())
+            }
+            ChunkKind::Call => {
+                if is_new {
+                    self.call_start(fields, sink)?;
+                }
+                self.call_arguments(fields, sink)
+            }
         }
     }
 
@@ -144,13 +141,13 @@ impl Run {
                 let name = fields.text("toolCallName");
                 !name.is_empty() && self.call(id).is_some_and(|call| call.name != name)
             }
-            ChunkKind::Text => {
+            ChunkKind::Message(REASONING) => false,
+            ChunkKind::Message(_) => {
                 let role = fields.text("role");
                 let number = self.names.get(id).map(|number| number as usize);
                 let known = number.and_then(|number| self.kept(number));
                 !role.is_empty() && known.is_some_and(|message| message.role() != role)
             }
-            ChunkKind::Reasoning => false,
         };
         if differs {
             self.violation("conflicting_chunk", id, sink);

@@ -8,7 +8,7 @@ use crate::protocol::EventSink;
 
 use super::super::conversation::Message;
 use super::super::waiting::{Asked, legacy_suspension, question, suspension};
-use super::{Problem, Run, event, optional_text, put, text, with_text};
+use super::{Run, event, put, with_text};
 
 /// Where a stream is.
 #[derive(Debug, Default)]
@@ -47,6 +47,9 @@ impl Run {
     /// A run begins. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
         self.phase = Phase::Open;
+        if self.runs == 0 && !fields.text("runId").is_empty() {
+            fields.text("runId").clone_into(&mut self.start.run_id);
+        }
         self.runs += 1;
         self.asked.clear();
         let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();
@@ -74,9 +77,9 @@ impl Run {
     }
 
     /// The run has failed. It may have finished before.
-    pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        let message = text(fields, "message")?.to_owned();
-        let code = optional_text(fields, "code")?.unwrap_or_default().to_owned();
+    pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let message = fields.text("message").to_owned();
+        let code = fields.text("code").to_owned();
         let mut error = event("server.error", self.next_id(), "");
         put(&mut error, "message", &message);
         if !code.is_empty() {
@@ -84,7 +87,6 @@ impl Run {
         }
         self.emit(&error, sink);
         self.phase = Phase::Held(Hold::Failed { message, code, metrics: metrics(fields) });
-        Ok(())
     }
 
     /// The stream has ended. A run that did not end is not known to have succeeded.
@@ -92,9 +94,9 @@ impl Run {
         if !self.is_begun || matches!(self.phase, Phase::Over) {
             return;
         }
-        self.close_all_chunks(sink);
         let Phase::Held(hold) = std::mem::replace(&mut self.phase, Phase::Over) else { return };
         self.finish_all(sink);
+        self.conversation.open_run = None;
         let (mut state, metrics) = match hold {
             Hold::Failed { message, code, metrics } => {
                 let mut state = with_text("status", "error");
@@ -227,27 +229,24 @@ impl Run {
 
 /// The token counts of all models together, if there are any.
 fn metrics(fields: &Object<'_>) -> Option<Object<'static>> {
-    let mut totals = [None; TOKENS.len()];
+    let mut totals = Object::new();
+    let count = |counts: &Object<'_>, name: &str| counts.get(name).and_then(Value::as_u64);
     for usage in fields.array("usage").iter().filter_map(Value::as_object) {
-        for ((name, _), total) in TOKENS.iter().zip(&mut totals) {
-            if let Some(count) = usage.get(name).and_then(Value::as_u64) {
-                *total = Some(total.unwrap_or(0_u64).saturating_add(count));
+        for (wire, name) in TOKENS {
+            if let Some(more) = count(usage, wire) {
+                totals.set(name, count(&totals, name).unwrap_or_default().saturating_add(more).into());
             }
         }
     }
-    totals.iter().any(Option::is_some).then(|| {
-        let [input, output, ..] = totals.map(Option::unwrap_or_default);
-        let mut metrics = Object::new();
-        for (at, ((_, name), total)) in TOKENS.iter().zip(totals).enumerate() {
-            let implied = match at {
-                0 | 1 => Some(0),
-                2 => Some(input.saturating_add(output)),
-                _ => None,
-            };
-            if let Some(count) = total.or(implied) {
-                metrics.set(name, count.into());
-            }
+    let [(_, input), (_, output), (_, total), ..] = TOKENS;
+    let [input_count, output_count] = [input, output].map(|name| count(&totals, name).unwrap_or_default());
+    let implied =
+        [(input, input_count), (output, output_count), (total, input_count.saturating_add(output_count))];
+    let has_any = totals.iter().next().is_some();
+    for (name, implied) in implied {
+        if !totals.contains(name) {
+            totals.set(name, implied.into());
         }
-        metrics
-    })
+    }
+    has_any.then_some(totals)
 }

@@ -8,7 +8,8 @@ use crate::protocol::EventSink;
 
 use super::super::conversation;
 use super::delta::Meaning;
-use super::{Problem, Run, event, optional_text, put, reasoning_key, text};
+use super::repeat::repeated;
+use super::{REASONING, Run, event, key, put, reasoning_key};
 
 /// A message of the conversation.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(super) struct Message {
     /// Whether this turn has shown it.
     pub(super) is_shown: bool,
     pub(super) is_open: bool,
+    /// How much of its text a stream has repeated, in bytes.
+    pub(super) heard: usize,
     /// The number of its calls so far: the index of the next one.
     pub(super) calls: u32,
     /// The reason with which it was finished; empty if it was not.
@@ -50,7 +53,7 @@ impl Run {
             }
             let calls: Vec<_> =
                 message.calls.iter().map(|call| (call.id().to_owned(), call.name().to_owned())).collect();
-            let key = if role == "reasoning" { reasoning_key(&id) } else { id };
+            let key = key(&role, &id);
             if !places.number(&key).1 {
                 continue;
             }
@@ -72,11 +75,12 @@ impl Run {
                 id: key.trim_start_matches('\0').to_owned(),
                 thread_id: thread_id.to_owned(),
                 place,
-                is_reasoning: role == "reasoning",
-                is_shown_to_user: matches!(role, "assistant" | "reasoning"),
+                is_reasoning: role == REASONING,
+                is_shown_to_user: matches!(role, "assistant" | REASONING),
                 is_of_turn: self.is_begun,
                 is_shown: false,
                 is_open: false,
+                heard: 0,
                 calls: 0,
                 finish_reason: "",
             });
@@ -93,16 +97,12 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> usize {
         let thread_id = self.thread_of(fields, sink);
-        let key = if role == "reasoning" { reasoning_key(id) } else { id.to_owned() };
+        let key = key(role, id);
         let is_known = self.names.get(&key).is_some();
         let number = self.message_number(&key, role, &thread_id, None);
         if self.messages.get(number).is_some_and(|message| message.place.is_none() && !is_known) {
             let mut message = conversation::Message::new(id, role);
-            for (field, name) in [("name", "name"), ("subagentRunId", "subagentRunId")] {
-                if !fields.text(name).is_empty() {
-                    message.set(field, fields.text(name).to_owned().into());
-                }
-            }
+            message.put_texts(&["name", "subagentRunId"], fields);
             self.conversation.messages.push(message);
             let place = self.conversation.messages.len() - 1;
             if let Some(message) = self.messages.get_mut(number) {
@@ -128,7 +128,7 @@ impl Run {
 
     /// A message that must be open. Otherwise it is begun now.
     fn opened(&mut self, id: &str, role: &str, fields: &Object<'_>, sink: &mut dyn EventSink) -> usize {
-        let key = if role == "reasoning" { reasoning_key(id) } else { id.to_owned() };
+        let key = key(role, id);
         let known = self.names.get(&key).map(|number| number as usize);
         if let Some(number) = known
             && self.messages.get(number).is_some_and(|message| message.is_open)
@@ -162,119 +162,68 @@ impl Run {
             return self.violation("end_without_start", key.trim_start_matches('\0'), sink);
         };
         self.add_metadata(number, fields);
+        let is_repeated = self.repeat.is_on();
         if let Some(message) = self.messages.get_mut(number) {
             message.is_open = false;
-            if !message.is_reasoning {
+            // A message that was finished may have got calls after that, which are not finished yet.
+            let was_finished = is_repeated && !message.finish_reason.is_empty();
+            if !message.is_reasoning && !was_finished {
                 self.finish(number, sink);
             }
         }
     }
 
-    pub(super) fn text_start(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        let id = text(fields, "messageId")?;
-        let role = optional_text(fields, "role")?.unwrap_or("assistant");
-        if role != "assistant" {
+    /// A message begins, of this role unless the frame has another one.
+    pub(super) fn message_start(&mut self, role: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let (id, given) = (fields.text("messageId"), fields.text("role"));
+        // What reasoning says of its role differs.
+        let is_other = role != REASONING && !matches!(given, "" | "assistant");
+        let role = if is_other { given } else { role };
+        if is_other && !(self.repeat.is_on() && self.names.get(id).is_some()) {
             let details = Some(super::with_text("role", role).into());
             self.notice("info", "message_of_other_role", "", details, sink);
         }
         self.open(id, role, fields, sink);
-        Ok(())
     }
 
-    pub(super) fn text_content(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        let (id, piece) = (text(fields, "messageId")?, text(fields, "delta")?);
-        let number = self.opened(id, "assistant", fields, sink);
-        self.piece(number, piece, sink);
-        Ok(())
-    }
-
-    pub(super) fn text_end(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        self.close(text(fields, "messageId")?, fields, sink);
-        Ok(())
-    }
-
-    pub(super) fn reasoning_start(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        self.open(text(fields, "messageId")?, "reasoning", fields, sink);
-        Ok(())
-    }
-
-    pub(super) fn reasoning_content(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        let (id, piece) = (text(fields, "messageId")?, text(fields, "delta")?);
-        let number = self.opened(id, "reasoning", fields, sink);
-        self.piece(number, piece, sink);
-        Ok(())
-    }
-
-    pub(super) fn reasoning_end(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        self.close(&reasoning_key(text(fields, "messageId")?), fields, sink);
-        Ok(())
+    pub(super) fn message_content(&mut self, role: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let number = self.opened(fields.text("messageId"), role, fields, sink);
+        self.piece(number, fields.text("delta"), sink);
     }
 
     /// Reasoning of version 0.x begins. It has no id.
     pub(super) fn thinking_start(&mut self, sink: &mut dyn EventSink) -> usize {
-        let number = self.begin_message(&self.next_id(), "reasoning", const { &Object::new() }, sink);
+        let number = self.begin_message(&self.next_id(), REASONING, const { &Object::new() }, sink);
         self.thinking = Some(number);
         number
     }
 
-    pub(super) fn thinking_content(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        let piece = text(fields, "delta")?;
-        let number = self.thinking.unwrap_or_else(|| self.thinking_start(sink));
-        self.piece(number, piece, sink);
-        Ok(())
-    }
-
     /// Opaque data that the server needs to get back with a message or a call.
-    pub(super) fn encrypted(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        let (id, value) = (text(fields, "entityId")?, text(fields, "encryptedValue")?);
-        if text(fields, "subtype")? == "tool-call" {
+    pub(super) fn encrypted(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let (id, value) = (fields.text("entityId"), fields.text("encryptedValue"));
+        if fields.text("subtype") == "tool-call" {
             if !self.encrypt_call(id, value) {
                 self.violation("value_of_unknown", id, sink);
             }
-            return Ok(());
+            return;
         }
         let known = self.names.get(&reasoning_key(id)).or_else(|| self.names.get(id));
         let Some(number) = known.map(|number| number as usize) else {
             // A result can have one, too.
             match self.conversation.messages.iter_mut().rev().find(|message| message.id() == id) {
-                Some(message) => message.set("encryptedValue", value.to_owned().into()),
+                Some(message) => message.put("encryptedValue", value),
                 None => self.violation("value_of_unknown", id, sink),
             }
-            return Ok(());
+            return;
         };
         if let Some(message) = self.kept(number) {
-            message.set("encryptedValue", value.to_owned().into());
+            message.put("encryptedValue", value);
         }
         self.show(number, sink);
         if let Some(mut delta) = self.message_delta(number) {
             put(&mut delta, "reasoning_encrypted", value);
             self.emit(&delta, sink);
         }
-        Ok(())
     }
 
     /// A piece of text that a template read. Returns whether it was taken.
@@ -292,6 +241,7 @@ impl Run {
 
     /// A piece of a message's text: the hot path. An empty one has no effect.
     pub(super) fn piece(&mut self, number: usize, piece: &str, sink: &mut dyn EventSink) {
+        let piece = if self.repeat.is_on() { self.new_text(number, piece, sink) } else { piece };
         if piece.is_empty() {
             return;
         }
@@ -309,6 +259,16 @@ impl Run {
             sequence_number,
             TextDelta { id, thread_id, created_at: None, field, text: piece, others: None, source },
         );
+    }
+
+    /// What of a piece of text is new in a stream that repeats the run.
+    fn new_text<'p>(&mut self, number: usize, piece: &'p str, sink: &mut dyn EventSink) -> &'p str {
+        let Self { messages, conversation, .. } = self;
+        let Some(message) = messages.get_mut(number) else { return "" };
+        let kept = message.place.and_then(|place| conversation.messages.get(place));
+        let known = kept.map(|kept| kept.text.as_deref().unwrap_or_default());
+        let heard = repeated(known, &mut message.heard, piece);
+        self.new_part(piece, heard, sink)
     }
 
     /// Shows a message, unless it is shown already, or is not for the user.

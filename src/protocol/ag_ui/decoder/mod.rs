@@ -7,7 +7,9 @@ mod calls;
 mod chunks;
 mod delta;
 mod ending;
+mod frames;
 mod messages;
+mod repeat;
 mod snapshot;
 mod state;
 mod subagents;
@@ -16,20 +18,20 @@ use crate::error::{Error, ErrorCode};
 use crate::event::EventRef;
 use crate::json::{Object, Value, write_u64};
 use crate::names::Names;
-use crate::protocol::fields::{
-    Problem, event, missing, object, optional_text, put, text, text_or_null, unknown, with_text,
-};
+use crate::protocol::fields::{Problem, event, missing, object, put, text, text_or_null, unknown, with_text};
 use crate::protocol::options::wire;
 use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::{self, Frame};
 
-use super::conversation::Conversation;
-use super::input;
+use super::conversation::{Conversation, OpenRun};
+use super::{AgUi, input};
 use calls::Calls;
 use chunks::Chunk;
 use delta::DeltaReader;
 use ending::Phase;
+use frames::{Kind, check, kind_of};
 use messages::Message;
+use repeat::Repeat;
 use subagents::Thread;
 
 /// How long a stream is read after the end of its last run, in milliseconds. Real servers close it at once; a late error,
@@ -53,6 +55,7 @@ struct Run {
     phase: Phase,
     /// The number of runs so far.
     runs: u64,
+    repeat: Repeat,
     conversation: Conversation,
     /// The messages by their ids on the wire, those of reasoning behind a NUL character.
     names: Names,
@@ -74,6 +77,8 @@ struct Run {
 #[derive(Debug, Default)]
 struct Start {
     turn_id: String,
+    /// The server's id of the turn's first run: that of the turn, unless the server makes its own.
+    run_id: String,
     previous_turn_id: Value<'static>,
     input: Value<'static>,
     /// The names of the tools whose calls the page answers.
@@ -85,6 +90,14 @@ struct Start {
 impl EventDecoder for RunDecoder {
     fn begin(&mut self, params: &Object<'_>) {
         self.run = Run::started(params);
+    }
+
+    fn resume(&mut self, params: &Object<'_>) {
+        // After a reload of the page nothing is known of the run.
+        if self.run.start.turn_id.is_empty() {
+            self.run = Run::started(params);
+        }
+        self.run.repeat();
     }
 
     fn conversation(&self) -> Option<String> {
@@ -107,8 +120,8 @@ impl EventDecoder for RunDecoder {
         match Value::parse(frame.data) {
             Ok(json) => self.run.frame(json, sink),
             Err(error) => {
-                self.run.created(sink);
-                self.run.unknown("", frame.data.into(), Some(error.message()), sink);
+                let problem = error.message();
+                self.run.unreadable(frame.data.into(), problem, sink);
             }
         }
     }
@@ -140,14 +153,19 @@ impl Run {
         let params = wire(params);
         let none = const { &Object::new() };
         let terms = params.object("terms").unwrap_or(none);
-        let mut conversation = Conversation::of(terms);
+        let turn_id = params.text("turn_id");
+        let mut conversation = Conversation::of(terms).before(turn_id);
+        conversation.open_run = AgUi::of_terms(terms)
+            .repeats
+            .then(|| OpenRun { turn_id: turn_id.to_owned(), state: conversation.state.clone() });
         let answers = input::add(&mut conversation, &params).map(|sent| sent.answers).unwrap_or_default();
         conversation.required_actions.clear();
         let declared = terms.array("tools").iter().filter_map(|tool| tool.get("name")?.as_str());
         let own_tools = declared.chain(terms.array("answerable").iter().filter_map(Value::as_str));
         let given = |name: &str| params.get(name).cloned().unwrap_or_default().into_owned();
         let start = Start {
-            turn_id: params.text("turn_id").to_owned(),
+            turn_id: turn_id.to_owned(),
+            run_id: turn_id.to_owned(),
             previous_turn_id: given("previous_turn_id"),
             input: if params.contains("input") { given("input") } else { Vec::new().into() },
             own_tools: own_tools.map(str::to_owned).collect(),
@@ -165,7 +183,7 @@ impl Run {
 
     /// Whether deltas can be read without a look at anything else.
     fn takes_deltas(&self) -> bool {
-        self.is_open() && self.chunks.is_empty()
+        self.is_open() && self.chunks.is_empty() && !self.repeat.is_on()
     }
 
     /// The number of the next event.
@@ -218,9 +236,10 @@ impl Run {
         self.emit(&notice, sink);
     }
 
-    /// Tells that the server breaks the protocol's order, once in each way. `id` says where.
+    /// Tells that the server breaks the protocol's order, once in each way. `id` says where. A stream that repeats a run
+    /// has an order of its own.
     fn violation(&mut self, code: &'static str, id: &str, sink: &mut dyn EventSink) {
-        if !self.told.contains(&code) {
+        if !self.told.contains(&code) && !self.repeat.is_on() {
             self.told.push(code);
             let details = with_text("id", id);
             self.notice("warning", code, "the server breaks the order of events", Some(details.into()), sink);
@@ -257,94 +276,106 @@ impl Run {
     /// Reads a frame without the hot path.
     fn frame(&mut self, mut json: Value<'_>, sink: &mut dyn EventSink) {
         let Some(fields) = json.as_object_mut() else {
-            self.created(sink);
-            return self.unknown("", json, Some("it is not an object".to_owned()), sink);
+            return self.unreadable(json, "it is not an object".to_owned(), sink);
         };
-        let kind = fields.text("type").to_owned();
+        let wire_type = fields.text("type").to_owned();
+        let (kind, texts) = kind_of(&wire_type);
+        if self.is_left_out(kind, fields, sink) {
+            return;
+        }
         self.created(sink);
-        self.check_order(&kind, sink);
-        self.close_chunks(&kind, fields, sink);
-        match self.read(&kind, fields, sink) {
-            Ok(true) => {}
-            Ok(false) => self.unknown(&kind, json, None, sink),
-            Err(problem) => self.unknown(&kind, json, Some(problem), sink),
+        self.check_order(kind, &wire_type, sink);
+        self.close_chunks(kind, fields, sink);
+        let read = check(fields, texts).and_then(|()| self.read(kind, &wire_type, fields, sink));
+        let problem = read.err().or_else(|| wire_type.is_empty().then(|| "it has no `type`".to_owned()));
+        if kind == Kind::Unknown || problem.is_some() {
+            self.unknown(&wire_type, json, problem, sink);
+        }
+    }
+
+    /// A frame that is no object.
+    fn unreadable(&mut self, raw: Value<'_>, problem: Problem, sink: &mut dyn EventSink) {
+        if !self.is_left_out(Kind::Unknown, const { &Object::new() }, sink) {
+            self.created(sink);
+            self.unknown("", raw, Some(problem), sink);
         }
     }
 
     /// Tells of frames outside of a run.
-    fn check_order(&mut self, kind: &str, sink: &mut dyn EventSink) {
+    fn check_order(&mut self, kind: Kind, wire_type: &str, sink: &mut dyn EventSink) {
         match (self.is_open(), kind) {
-            (true, "RUN_STARTED") => self.violation("run_in_run", "", sink),
-            (false, "RUN_STARTED" | "RUN_ERROR") | (true, _) => {}
-            (false, _) => self.violation("outside_of_run", kind, sink),
+            (true, Kind::RunStarted) => self.violation("run_in_run", "", sink),
+            (false, Kind::RunStarted | Kind::RunError) | (true, _) => {}
+            (false, _) => self.violation("outside_of_run", wire_type, sink),
         }
     }
 
-    /// Reads a frame by its type. Returns whether the type is known.
+    /// Reads a frame that has its texts.
     fn read(
         &mut self,
-        kind: &str,
+        kind: Kind,
+        wire_type: &str,
         fields: &mut Object<'_>,
         sink: &mut dyn EventSink,
-    ) -> Result<bool, Problem> {
+    ) -> Result<(), Problem> {
+        let role = if wire_type.starts_with("REASONING") { REASONING } else { "assistant" };
         match kind {
-            "RUN_STARTED" => self.run_started(fields),
-            "RUN_FINISHED" => self.run_finished(fields),
-            "RUN_ERROR" => self.run_error(fields, sink)?,
-            "STEP_STARTED" | "STEP_FINISHED" => self.step(kind, fields, sink)?,
-            "TEXT_MESSAGE_START" => self.text_start(fields, sink)?,
-            "TEXT_MESSAGE_CONTENT" => self.text_content(fields, sink)?,
-            "TEXT_MESSAGE_END" => self.text_end(fields, sink)?,
-            "REASONING_MESSAGE_START" => self.reasoning_start(fields, sink)?,
-            "REASONING_MESSAGE_CONTENT" => self.reasoning_content(fields, sink)?,
-            "REASONING_MESSAGE_END" => self.reasoning_end(fields, sink)?,
-            "REASONING_ENCRYPTED_VALUE" => self.encrypted(fields, sink)?,
-            // A span says nothing that its messages do not say, and only `native` has the data of other systems.
-            "REASONING_START" | "REASONING_END" | "THINKING_START" | "THINKING_END" | "RAW" => {}
-            "THINKING_TEXT_MESSAGE_START" => {
+            Kind::RunStarted => self.run_started(fields),
+            Kind::RunFinished => self.run_finished(fields),
+            Kind::RunError => self.run_error(fields, sink),
+            Kind::Step => {
+                let code = if wire_type == "STEP_STARTED" { "step_started" } else { "step_finished" };
+                self.notice("info", code, fields.text("stepName"), None, sink);
+            }
+            Kind::MessageStart => self.message_start(role, fields, sink),
+            Kind::MessageContent => self.message_content(role, fields, sink),
+            Kind::MessageEnd => self.close(&key(role, fields.text("messageId")), fields, sink),
+            Kind::Encrypted => self.encrypted(fields, sink),
+            Kind::ThinkingStart => {
                 self.thinking_start(sink);
             }
-            "THINKING_TEXT_MESSAGE_CONTENT" => self.thinking_content(fields, sink)?,
-            "THINKING_TEXT_MESSAGE_END" => self.thinking = None,
-            "TOOL_CALL_START" => self.call_start(fields, sink)?,
-            "TOOL_CALL_ARGS" => self.call_arguments(fields, sink)?,
-            "TOOL_CALL_END" => self.call_end(fields, sink)?,
-            "TOOL_CALL_RESULT" => self.call_result(fields, sink)?,
-            "TEXT_MESSAGE_CHUNK" | "REASONING_MESSAGE_CHUNK" | "TOOL_CALL_CHUNK" => {
-                self.chunk(kind, fields, sink)?;
+            Kind::ThinkingContent => {
+                let number = self.thinking.unwrap_or_else(|| self.thinking_start(sink));
+                self.piece(number, fields.text("delta"), sink);
             }
-            "STATE_SNAPSHOT" => self.state_snapshot(fields, sink)?,
-            "STATE_DELTA" => self.state_delta(fields, sink)?,
-            "MESSAGES_SNAPSHOT" => self.messages_snapshot(fields, sink)?,
-            "ACTIVITY_SNAPSHOT" => self.activity_snapshot(fields, sink)?,
-            "ACTIVITY_DELTA" => self.activity_delta(fields, sink)?,
-            "SUBAGENT_STARTED" => self.subagent_started(fields, sink)?,
-            "SUBAGENT_FINISHED" => self.subagent_finished(fields, sink)?,
-            "SUBAGENT_ERROR" => self.subagent_failed(fields, sink)?,
-            "CUSTOM" => self.custom(fields, sink)?,
-            "" => return Err("it has no `type`".to_owned()),
-            _ => return Ok(false),
+            Kind::ThinkingEnd => self.thinking = None,
+            Kind::CallStart => self.call_start(fields, sink)?,
+            Kind::CallArguments => self.call_arguments(fields, sink)?,
+            Kind::CallEnd => self.call_end(fields, sink),
+            Kind::CallResult => self.call_result(fields, sink)?,
+            Kind::Chunk => self.chunk(wire_type, fields, sink)?,
+            Kind::State if wire_type == "STATE_DELTA" => self.state_delta(fields, sink)?,
+            Kind::State => {
+                let snapshot = fields.get_mut("snapshot").map(std::mem::take);
+                self.tell_state(snapshot.ok_or_else(|| missing("snapshot"))?.into_owned(), sink);
+            }
+            Kind::MessagesSnapshot => self.messages_snapshot(fields, sink)?,
+            Kind::Activity => self.activity(fields, sink)?,
+            Kind::SubagentStarted => self.subagent_started(fields, sink)?,
+            Kind::SubagentEnded => self.subagent_ended(fields, sink),
+            Kind::Custom => self.custom(fields, sink),
+            Kind::Raw | Kind::Nothing | Kind::Unknown => {}
         }
-        Ok(true)
-    }
-
-    fn step(&mut self, kind: &str, fields: &Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        let name = text(fields, "stepName")?;
-        let code = if kind == "STEP_STARTED" { "step_started" } else { "step_finished" };
-        self.notice("info", code, name, None, sink);
         Ok(())
     }
 
     /// Something that only the server and the page know. One server asks in this way.
-    fn custom(&mut self, fields: &mut Object<'_>, sink: &mut dyn EventSink) -> Result<(), Problem> {
-        let name = text(fields, "name")?.to_owned();
-        let value = fields.get("value").cloned().unwrap_or_default();
+    fn custom(&mut self, fields: &mut Object<'_>, sink: &mut dyn EventSink) {
+        let value = fields.get_mut("value").map(std::mem::take).unwrap_or_default();
+        let name = fields.text("name");
         if name == super::waiting::LEGACY {
             self.asked.push(value.clone().into_owned());
         }
-        self.notice("info", &name, "", Some(value), sink);
-        Ok(())
+        self.notice("info", name, "", Some(value), sink);
     }
+}
+
+/// The role of reasoning.
+const REASONING: &str = "reasoning";
+
+/// The key of a message of this role.
+fn key(role: &str, id: &str) -> String {
+    if role == REASONING { reasoning_key(id) } else { id.to_owned() }
 }
 
 /// The key of a reasoning message, whose id a text may have as well.

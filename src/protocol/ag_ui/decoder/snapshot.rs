@@ -6,7 +6,7 @@ use crate::protocol::fields::wrong;
 
 use super::super::conversation::Message;
 use super::super::reconcile::{Matched, matched, merged};
-use super::{Problem, Run, event, put, with_text};
+use super::{Problem, Run, check, event, put, with_text};
 
 impl Run {
     pub(super) fn messages_snapshot(
@@ -20,9 +20,10 @@ impl Run {
         self.emit_snapshot(&all, sink);
         for activity in all.iter().filter(|message| message.text("role") == "activity") {
             let mut report = Object::clone(activity);
-            report.set("messageId", activity.text("id").to_owned().into());
+            put(&mut report, "messageId", activity.text("id"));
             report.set("replace", false.into());
-            self.activity_snapshot(&mut report, sink)?;
+            check(&report, "messageId activityType")?;
+            self.activity(&mut report, sink)?;
         }
         let snapshot = all.into_iter().filter_map(Message::read).collect();
         let matched = matched(&self.conversation.messages, snapshot);
@@ -63,7 +64,7 @@ impl Run {
                 None => ours.is_none() && last.is_none_or(|last| at > last),
             };
             if message.role() == "tool" && is_unheard {
-                let content = message.to_object().get("content").cloned().unwrap_or_else(|| "".into());
+                let content = message.content().unwrap_or_else(|| "".into());
                 results.push((message.id().to_owned(), call_id.to_owned(), content));
             }
         }
@@ -94,12 +95,7 @@ impl Run {
         for call in &kept.calls {
             // A call that another message has shown is not shown again.
             if self.show_call(call.id(), number) {
-                let mut function = with_text("name", call.name());
-                put(&mut function, "arguments", &call.arguments);
-                let mut shown = with_text("id", call.id());
-                shown.set("type", "function".into());
-                shown.set("function", function.into());
-                calls.push(Value::from(shown));
+                calls.push(call.shown().into());
             }
         }
         let text = kept.text.as_deref().unwrap_or_default();

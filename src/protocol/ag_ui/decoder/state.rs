@@ -3,24 +3,18 @@
 use crate::json::{Object, Value, patch};
 use crate::protocol::EventSink;
 
-use super::{Problem, Run, event, missing, put, text, with_text};
+use super::{Problem, Run, event, missing, put, with_text};
 
 /// The operations of JSON Patch (RFC 6902). Any other one is left out.
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
 impl Run {
-    pub(super) fn state_snapshot(
-        &mut self,
-        fields: &mut Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        let snapshot = fields.get_mut("snapshot").map(std::mem::take).ok_or_else(|| missing("snapshot"))?;
-        let snapshot = snapshot.into_owned();
-        self.conversation.state = Some(snapshot.clone());
+    /// The state is this one.
+    pub(super) fn tell_state(&mut self, state: Value<'static>, sink: &mut dyn EventSink) {
         let mut event = event("state.snapshot", self.next_id(), "");
-        event.set("snapshot", snapshot);
+        event.set("snapshot", state.clone());
+        self.conversation.state = Some(state);
         self.emit(&event, sink);
-        Ok(())
     }
 
     /// A change of the state. One that does not fit changes nothing.
@@ -45,9 +39,7 @@ impl Run {
         }
         if !is_known {
             // The change is one of an empty state.
-            let mut empty = event("state.snapshot", self.next_id(), "");
-            empty.set("snapshot", Object::new().into());
-            self.emit(&empty, sink);
+            self.tell_state(Object::new().into(), sink);
         }
         self.conversation.state = Some(state);
         let mut event = event("state.delta", self.next_id(), "");
@@ -56,44 +48,34 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn activity_snapshot(
+    /// A report of an activity, or a change of one.
+    pub(super) fn activity(
         &mut self,
         fields: &mut Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let (id, kind) = (text(fields, "messageId")?.to_owned(), text(fields, "activityType")?.to_owned());
+        let (kind, name, content) = if fields.text("type") == "ACTIVITY_DELTA" {
+            ("activity.delta", "patch", operations(fields, "patch")?.into())
+        } else {
+            let content = fields.get_mut("content").map(std::mem::take);
+            ("activity.snapshot", "content", content.ok_or_else(|| missing("content"))?)
+        };
         let thread_id = self.thread_of(fields, sink);
-        let content = fields.get_mut("content").map(std::mem::take).ok_or_else(|| missing("content"))?;
-        let mut report = event("activity.snapshot", self.next_id(), &thread_id);
-        put(&mut report, "message_id", &id);
-        put(&mut report, "activity_type", &kind);
-        report.set("content", content);
+        let mut report = event(kind, self.next_id(), &thread_id);
+        for (name, from) in [("message_id", "messageId"), ("activity_type", "activityType")] {
+            put(&mut report, name, fields.text(from));
+        }
+        report.set(name, content);
         if let Some(replace) = fields.get("replace").and_then(Value::as_bool) {
             report.set("replace", replace.into());
         }
         self.emit(&report, sink);
         Ok(())
     }
-
-    pub(super) fn activity_delta(
-        &mut self,
-        fields: &mut Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        let (id, kind) = (text(fields, "messageId")?.to_owned(), text(fields, "activityType")?.to_owned());
-        let thread_id = self.thread_of(fields, sink);
-        let delta = operations(fields, "patch")?;
-        let mut change = event("activity.delta", self.next_id(), &thread_id);
-        put(&mut change, "message_id", &id);
-        put(&mut change, "activity_type", &kind);
-        change.set("patch", delta.into());
-        self.emit(&change, sink);
-        Ok(())
-    }
 }
 
 /// The known operations of a patch. Each must have what it needs.
-fn operations(fields: &Object<'_>, name: &str) -> Result<Vec<Value<'static>>, Problem> {
+pub(super) fn operations(fields: &Object<'_>, name: &str) -> Result<Vec<Value<'static>>, Problem> {
     let all = fields.get(name).and_then(Value::as_array);
     let all = all.ok_or_else(|| super::missing(name))?;
     let known = |operation: &&Value<'_>| {

@@ -4,7 +4,7 @@ use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
-use super::{Problem, Run, event, missing, optional_text, put, text, text_or_null, with_text};
+use super::{Problem, Run, event, missing, put, text_or_null, with_text};
 
 /// The most threads. Frames of further subagents are in the main thread.
 const MAX_THREADS: usize = 1024;
@@ -69,8 +69,7 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let (id, name) = (text(fields, "subagentRunId")?, text(fields, "name")?);
-        let call_id = optional_text(fields, "parentToolCallId")?.unwrap_or_default();
+        let [id, name, call_id] = ["subagentRunId", "name", "parentToolCallId"].map(|name| fields.text(name));
         if id.is_empty() {
             return Err(missing("subagentRunId"));
         }
@@ -82,28 +81,13 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn subagent_finished(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        // One that is suspended goes on in the next run.
-        let is_suspended =
-            fields.object("outcome").is_some_and(|outcome| outcome.text("type") == "suspended");
-        let id = text(fields, "subagentRunId")?;
-        if !is_suspended {
-            self.end_thread(id, None, sink);
+    /// A subagent has finished, or has failed. One that is suspended goes on in the next run.
+    pub(super) fn subagent_ended(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
+        let outcome = fields.object("outcome").map_or("", |outcome| outcome.text("type"));
+        let problem = (fields.text("type") == "SUBAGENT_ERROR").then(|| fields.text("message"));
+        if problem.is_some() || outcome != "suspended" {
+            self.end_thread(fields.text("subagentRunId"), problem, sink);
         }
-        Ok(())
-    }
-
-    pub(super) fn subagent_failed(
-        &mut self,
-        fields: &Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> Result<(), Problem> {
-        self.end_thread(text(fields, "subagentRunId")?, Some(text(fields, "message")?), sink);
-        Ok(())
     }
 
     /// A thread ends, if it has not ended yet.

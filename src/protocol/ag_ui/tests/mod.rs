@@ -8,6 +8,7 @@ mod errors;
 mod history;
 mod hostile;
 mod messages;
+mod repeats;
 mod requests;
 mod same;
 mod snapshots;
@@ -57,7 +58,7 @@ impl Turn {
     }
 
     fn new() -> Self {
-        Self::with(&json!([{"type": "user.message", "content": "Hi"}]), &json!({}))
+        Self::with(&hello(), &json!({}))
     }
 
     fn feed(mut self, frames: &[Json]) -> Self {
@@ -72,6 +73,13 @@ impl Turn {
     fn end(mut self) -> Self {
         self.decoder.end(&mut self.seen);
         self
+    }
+
+    /// The same, and a stream that repeats its run was asked for.
+    fn again(self) -> Self {
+        let mut turn = self.end();
+        with_params(&params(&hello(), &repeating()), |params| turn.decoder.resume(params));
+        turn
     }
 
     /// What the client keeps.
@@ -101,6 +109,16 @@ impl Turn {
         });
         messages.collect()
     }
+}
+
+/// A message.
+fn hello() -> Json {
+    json!([{"type": "user.message", "content": "Hi"}])
+}
+
+/// The terms of a session whose server repeats runs.
+fn repeating() -> Json {
+    json!({"recovery": "connect"})
 }
 
 fn params(input: &Json, terms: &Json) -> Json {

@@ -1,6 +1,7 @@
 //! A start that may have arrived, though no answer came: its turn is looked for.
 
 use crate::error::{Error, ErrorCode};
+use crate::features::ClientConversations;
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::Call;
 use crate::turn::conventions::Recovery;
@@ -34,16 +35,23 @@ impl Locating {
     }
 
     /// Looks for the turn of a start that has just failed.
-    pub(super) fn begin(cx: &Context, lost: Failure) -> Transition {
+    pub(super) fn begin(cx: &mut Context, lost: Failure) -> Transition {
+        let is_unknown = lost.error.code == ErrorCode::UnexpectedResponse;
+        // What answers a start in this way is no agent, or refuses it.
+        if is_unknown && !cx.is_resuming && cx.reader.capabilities().has_client_conversation() {
+            return Transition::end(cx.end_of(lost.error));
+        }
         if let Recovery::None(_) = cx.conventions().recovery {
-            // What answers in this way is no agent.
-            let is_kept_here = cx.reader.capabilities().has_client_conversation();
-            if is_kept_here && lost.error.code == ErrorCode::UnexpectedResponse {
-                return Transition::end(cx.end_of(lost.error));
-            }
             return unclear(cx, &lost.error, Transition::end);
         }
         let remedy = lost.remedy();
+        if let Some(by) = cx.conventions().repeats() {
+            let is_absent = is_unknown && cx.retry.attempts() >= LOCATE_ATTEMPTS;
+            if is_absent || remedy == Remedy::None || cx.retry.is_exhausted() {
+                return unclear(cx, &lost.error, Transition::end);
+            }
+            return Transition::with(repeat(by, cx), Then::Retry(lost));
+        }
         // The server may ask for a longer wait than is allowed.
         let can_retry = remedy != Remedy::None;
         let can_wait = can_retry && !cx.retry.is_exhausted();
@@ -135,6 +143,12 @@ impl Locating {
     pub(super) fn unclear(&self, cx: &Context, error: &Error) -> Transition {
         unclear(cx, error, |end| Transition::stay(Then::End(end, Some(self.lost.clone()))))
     }
+}
+
+/// Looks for a turn in the stream that repeats the session's turns.
+pub(in super::super) fn repeat(_: ClientConversations, cx: &mut Context) -> State {
+    cx.is_resuming = true;
+    State::Streaming
 }
 
 /// Whether the turn is looked for in the session's list of turns.

@@ -19,7 +19,7 @@ use crate::turn::{Failure, StreamEnd};
 
 pub(super) use answering::Answering;
 pub(super) use listing::{Explaining, Listing, backfill, fill, finish};
-pub(super) use locating::{Locating, is_listed, not_begun};
+pub(super) use locating::{Locating, is_listed, not_begun, repeat};
 pub(super) use reading::{Abandoned, ReadingSession};
 pub(super) use replaying::Replaying;
 pub(super) use starting::{ReadingNewest, start};
@@ -100,7 +100,7 @@ pub(super) fn follow(cx: &Context, cause: Option<&Error>) -> State {
     }
     match cx.conventions().recovery {
         Recovery::Cursor(_) if cx.machine().cursor().is_unsure() => State::Polling,
-        Recovery::Cursor(_) => State::Streaming,
+        Recovery::Cursor(_) | Recovery::Repeat(_) => State::Streaming,
         Recovery::Frames(by) => match cx.reader.frame_place() {
             FramePlace::After => State::Streaming,
             FramePlace::Unknown => State::Replaying(Replaying::new(by)),
@@ -212,7 +212,9 @@ impl State {
     pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         match self {
             Self::Streaming if cx.reader.is_relayed() => streaming::unrelayed(cx, &error),
-            Self::Streaming | Self::Replaying(_) if cx.retry.is_exhausted() => {
+            Self::Streaming | Self::Replaying(_)
+                if cx.retry.is_exhausted() && cx.conventions().repeats().is_none() =>
+            {
                 Transition::to(Self::LastResort(error))
             }
             Self::Locating(state) => state.unclear(cx, &error),

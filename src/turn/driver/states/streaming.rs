@@ -11,7 +11,7 @@ use crate::turn::{Failure, StreamEnd};
 
 use super::super::context::{Context, incomplete};
 use super::listing::{Listing, backfill};
-use super::{State, Then, Transition, follow, starting};
+use super::{Locating, State, Then, Transition, follow, starting};
 
 /// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
 const LONG_CONNECTION: f64 = 30_000.0;
@@ -72,6 +72,9 @@ pub(super) fn dropped(
     let failure = failure.unwrap_or_else(|| cut_short(cx));
     if cx.retry.is_off() {
         return Transition::end(if was_closed { StreamEnd::Eof } else { cx.end_of(failure.error) });
+    }
+    if !cx.is_started() && is_subscription {
+        return Locating::begin(cx, failure);
     }
     if !cx.is_started() {
         return starting::failed(cx, failure);
@@ -139,7 +142,8 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
     if let Recovery::None(_) = cx.conventions().recovery {
         return lost(&failure.error);
     }
-    let is_refusal = is_subscription && failure.error.code == ErrorCode::Http;
+    let has_record = cx.conventions().repeats().is_none();
+    let is_refusal = has_record && is_subscription && failure.error.code == ErrorCode::Http;
     if failure.remedy() == Remedy::None && !is_refusal {
         return gave_up(cx, failure.error, is_subscription);
     }
@@ -161,7 +165,7 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
 }
 
 fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Transition {
-    if is_subscription && cx.retry.is_exhausted() {
+    if is_subscription && cx.retry.is_exhausted() && cx.conventions().repeats().is_none() {
         return Transition::to(State::LastResort(error));
     }
     Transition::end(cx.end_of(error))

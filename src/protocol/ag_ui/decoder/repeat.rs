@@ -1,0 +1,153 @@
+//! A stream that repeats its run from the beginning, after another one broke (section 7). What came before does not come
+//! to the turn again.
+//!
+//! The server may have joined the pieces of a text meanwhile, and may say the state only once, at the end of the run. So
+//! texts and arguments go on after what is known of them. Their beginnings and ends change nothing the second time. Of
+//! all other frames, as many of each type are left out as came before; and the state is told when it is another one.
+
+use crate::json::{Object, Value, patch};
+use crate::protocol::EventSink;
+
+use super::ending::Phase;
+use super::frames::{KIND_COUNT, Kind};
+use super::state::operations;
+use super::{Run, with_text};
+
+/// What came of a run, and what of it comes again.
+#[derive(Debug, Default)]
+pub(super) struct Repeat {
+    /// How many frames came of each kind that would count twice.
+    came: [u32; KIND_COUNT],
+    again: Option<Again>,
+}
+
+/// A stream that repeats a run.
+#[derive(Debug)]
+struct Again {
+    /// Whether the run is the one that is read. The stream may have others before and after it.
+    is_ours: bool,
+    /// How many frames of each kind are still to come again.
+    left: [u32; KIND_COUNT],
+    /// The agent's state at this place of the run.
+    state: Option<Value<'static>>,
+}
+
+impl Repeat {
+    /// Whether the stream repeats a run.
+    pub(super) fn is_on(&self) -> bool {
+        self.again.is_some()
+    }
+}
+
+impl Run {
+    /// A stream follows that repeats the run.
+    pub(super) fn repeat(&mut self) {
+        for message in &mut self.messages {
+            message.heard = 0;
+        }
+        for call in &mut self.calls.list {
+            call.heard = 0;
+        }
+        self.chunks.clear();
+        self.phase = Phase::Before;
+        let state = self.conversation.open_run.as_ref().and_then(|run| run.state.clone());
+        self.repeat.again = Some(Again { is_ours: false, left: self.repeat.came, state });
+    }
+
+    /// Whether a frame is left out: it came before, or is of another run.
+    pub(super) fn is_left_out(&mut self, kind: Kind, fields: &Object<'_>, sink: &mut dyn EventSink) -> bool {
+        let is_start = kind == Kind::RunStarted;
+        let is_end = matches!(kind, Kind::RunFinished | Kind::RunError);
+        if let Some(again) = &mut self.repeat.again {
+            if is_start {
+                again.is_ours = fields.text("runId") == self.start.run_id;
+            }
+            if !again.is_ours {
+                return true;
+            }
+            if is_start && self.runs > 0 {
+                self.phase = Phase::Open;
+                return true;
+            }
+            if is_end && again.left[Kind::State as usize] > 0 {
+                self.tell_other_state(sink);
+            }
+        }
+        let changes_nothing_twice = matches!(
+            kind,
+            Kind::MessageStart
+                | Kind::MessageContent
+                | Kind::MessageEnd
+                | Kind::CallStart
+                | Kind::CallArguments
+                | Kind::CallEnd
+                | Kind::Chunk
+        );
+        if is_start || is_end || changes_nothing_twice {
+            return false;
+        }
+        let Some(again) = self.repeat.again.as_mut().filter(|again| again.left[kind as usize] > 0) else {
+            self.repeat.came[kind as usize] += 1;
+            return false;
+        };
+        again.left[kind as usize] -= 1;
+        if kind == Kind::State {
+            follow(&mut again.state, fields);
+            if again.left[kind as usize] == 0 {
+                self.tell_other_state(sink);
+            }
+        }
+        true
+    }
+
+    /// Tells the state at this place of the run, unless it is the known one.
+    fn tell_other_state(&mut self, sink: &mut dyn EventSink) {
+        let state = self.repeat.again.as_mut().and_then(|again| again.state.take());
+        if let Some(state) = state.filter(|state| Some(state) != self.conversation.state.as_ref()) {
+            self.tell_state(state, sink);
+        }
+    }
+
+    /// The new part of a piece. A text that differs from the one before is reported once, and left out.
+    pub(super) fn new_part<'p>(
+        &mut self,
+        piece: &'p str,
+        heard: Option<usize>,
+        sink: &mut dyn EventSink,
+    ) -> &'p str {
+        if heard.is_none() && !self.told.contains(&DIFFERS) {
+            self.told.push(DIFFERS);
+            let details = with_text("piece", piece);
+            let message = "the server repeats another text than it sent before";
+            self.notice("warning", DIFFERS, message, Some(details.into()), sink);
+        }
+        heard.and_then(|heard| piece.get(heard..)).unwrap_or_default()
+    }
+}
+
+/// How much of a piece came before, in bytes; `None` if another text did. `known` is the text that it belongs to, unless
+/// a snapshot has dropped that, and `heard` how much of the text was repeated before.
+pub(super) fn repeated(known: Option<&str>, heard: &mut usize, piece: &str) -> Option<usize> {
+    let before = std::mem::replace(heard, *heard + piece.len());
+    let Some(known) = known else { return Some(piece.len()) };
+    let rest = known.get(before.min(known.len())..)?;
+    if rest.starts_with(piece) {
+        return Some(piece.len());
+    }
+    piece.starts_with(rest).then_some(rest.len())
+}
+
+/// The code of the notice about a repetition that is none.
+const DIFFERS: &str = "repetition_differs";
+
+/// Changes the state as a frame says. A change that does not fit changes nothing.
+fn follow(state: &mut Option<Value<'static>>, fields: &Object<'_>) {
+    if let Some(snapshot) = fields.get("snapshot") {
+        *state = Some(snapshot.clone().into_owned());
+    } else if let Ok(delta) = operations(fields, "delta") {
+        let mut changed = state.clone().unwrap_or_else(|| Object::new().into());
+        if patch(&mut changed, &delta).is_ok() {
+            *state = Some(changed);
+        }
+    }
+}
