@@ -176,11 +176,6 @@ impl Message {
         self.fields.get(name)
     }
 
-    /// Sets a field.
-    pub(super) fn set(&mut self, name: &'static str, value: Value<'static>) {
-        self.fields.set(name, value);
-    }
-
     /// Sets a text that does not grow.
     pub(super) fn put(&mut self, name: &'static str, text: &str) {
         put(&mut self.fields, name, text);

@@ -390,8 +390,10 @@ impl TurnDriver {
     /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
     fn is_untouched(&self) -> bool {
         let is_started = self.cx.is_started();
-        let is_looking =
-            self.state.locating().is_some() || !is_started && matches!(self.state, State::Streaming);
+        // A stream that repeats turns is searched for one whose start was lost.
+        let is_repeated = self.cx.conventions().repeats().is_some();
+        let is_looking = self.state.locating().is_some()
+            || is_repeated && !is_started && matches!(self.state, State::Streaming);
         !is_looking && (!self.cx.has_answered() || is_started)
     }
 

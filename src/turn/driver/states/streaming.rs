@@ -73,7 +73,7 @@ pub(super) fn dropped(
     if cx.retry.is_off() {
         return Transition::end(if was_closed { StreamEnd::Eof } else { cx.end_of(failure.error) });
     }
-    if !cx.is_started() && is_subscription {
+    if is_subscription && cx.conventions().repeats().is_some() && !cx.is_started() {
         return Locating::begin(cx, failure);
     }
     if !cx.is_started() {
