@@ -44,6 +44,16 @@ const TOKENS: [(&str, &str); 6] = [
 ];
 
 impl Run {
+    /// A stream begins, in which the run comes.
+    pub(super) fn await_run(&mut self) {
+        self.phase = Phase::Before;
+    }
+
+    /// A run goes on that has begun in an earlier stream.
+    pub(super) fn reopen_run(&mut self) {
+        self.phase = Phase::Open;
+    }
+
     /// A run begins. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
         self.phase = Phase::Open;

@@ -8,7 +8,6 @@
 use crate::json::{Object, Value, patch};
 use crate::protocol::EventSink;
 
-use super::ending::Phase;
 use super::frames::{KIND_COUNT, Kind};
 use super::state::operations;
 use super::{Run, with_text};
@@ -49,7 +48,7 @@ impl Run {
             call.heard = 0;
         }
         self.chunks.clear();
-        self.phase = Phase::Before;
+        self.await_run();
         let state = self.conversation.open_run.as_ref().and_then(|run| run.state.clone());
         self.repeat.again = Some(Again { is_ours: false, left: self.repeat.came, state });
     }
@@ -66,7 +65,7 @@ impl Run {
                 return true;
             }
             if is_start && self.runs > 0 {
-                self.phase = Phase::Open;
+                self.reopen_run();
                 return true;
             }
             if is_end && again.left[Kind::State as usize] > 0 {
