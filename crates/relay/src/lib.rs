@@ -37,6 +37,8 @@ mod identity;
 #[cfg(feature = "product")]
 mod limits;
 #[cfg(feature = "product")]
+mod mutant;
+#[cfg(feature = "product")]
 mod observe;
 mod passing;
 #[cfg(feature = "product")]

@@ -18,6 +18,7 @@ use crate::client;
 use crate::config::{Config, Store};
 use crate::connection::{Connection, Connections, Listener};
 use crate::log::{Change, LogError, MemoryLog, Purge, ReplayLog, SqliteLog};
+use crate::mutant::mutant;
 use crate::observe;
 use crate::turn::{CutReason, End, UpstreamState};
 
@@ -139,6 +140,9 @@ async fn close(
     epoch: u64,
     reason: CutReason,
 ) -> Result<(), LogError> {
+    if mutant!("left_open") {
+        return Ok(());
+    }
     let claim = log.claim(key.clone(), epoch).await?;
     let head = log.head(key).await?;
     // Without the start of an answer, the agent may never have got the request.

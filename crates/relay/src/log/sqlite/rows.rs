@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
+use crate::mutant::mutant;
+
 use super::super::{
     Change, Claim, Created, Head, LogError, NewTurn, Purge, REMEMBERED, ResponseHead, TurnKey, new_log_id,
 };
@@ -141,7 +143,7 @@ pub(super) fn create(rows: &Connection, key: TurnKey, new: &NewTurn) -> Result<C
 
 pub(super) fn claim(rows: &Connection, key: TurnKey, seen: u64) -> Result<Claim> {
     let (id, head) = head(rows, &key)?;
-    if head.end.is_some() {
+    if head.end.is_some() && !mutant!("ended_again") {
         return Err(LogError::Closed.into());
     }
     if head.epoch != seen {
@@ -163,7 +165,7 @@ pub(super) fn append(
     if head.epoch != claim.epoch {
         return Err(LogError::Fenced.into());
     }
-    if head.end.is_some() {
+    if head.end.is_some() && !mutant!("ended_again") {
         return Err(LogError::Closed.into());
     }
     if at != head.last + 1 {
@@ -211,7 +213,9 @@ pub(super) fn read(rows: &Connection, key: &TurnKey, after: u64, max_bytes: usiz
 }
 
 pub(super) fn open_turns(rows: &Connection) -> Result<Vec<(TurnKey, u64)>> {
-    let mut select = rows.prepare("SELECT upstream, subject, turn, epoch FROM turn WHERE end IS NULL")?;
+    let wanted = if mutant!("ended_again") { "1" } else { "end IS NULL" };
+    let mut select =
+        rows.prepare(&format!("SELECT upstream, subject, turn, epoch FROM turn WHERE {wanted}"))?;
     let open = select.query_map([], |row| {
         Ok((TurnKey { upstream: row.get(0)?, subject: row.get(1)?, turn: row.get(2)? }, number(row, 3)?))
     })?;

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::super::{Answer, LogError};
 use super::rows::Fault;
+use crate::mutant::mutant;
 
 /// The most jobs of one transaction.
 const BATCH: usize = 512;
@@ -133,6 +134,14 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
             .map_err(|error| Fault::Store(error).into_error());
         let replies: Vec<Reply> =
             jobs.into_iter().map(|job| (job.work)(in_transaction(connection, &begun))).collect();
+        if mutant!("written_late") {
+            for reply in replies {
+                reply(Ok(()));
+            }
+            thread::sleep(Duration::from_millis(150));
+            let _ = connection.execute_batch("COMMIT");
+            continue;
+        }
         let commit = || connection.execute_batch("COMMIT").map_err(|error| Fault::Store(error).into_error());
         let committed = begun.and_then(|()| commit());
         if committed.is_err() && !connection.is_autocommit() {
