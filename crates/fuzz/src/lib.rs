@@ -18,6 +18,7 @@ pub mod mutate;
 pub mod plain;
 pub mod protocol;
 pub mod records;
+pub mod relay;
 pub mod rpc;
 pub mod runs;
 pub mod seeds;
@@ -50,7 +51,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "sse", run: sse::run, seeds: seeds::streams },
     Target { name: "json", run: json::run, seeds: seeds::documents },
     Target { name: "protocol", run: protocol::run, seeds: seeds::turns },
@@ -59,6 +60,11 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "ag_ui", run: ag_ui::run, seeds: seeds::streams },
     Target { name: "rpc", run: rpc::run, seeds: rpc::seeds },
     Target { name: "turn", run: turn::run, seeds: seeds::turns },
+    Target { name: "relay_frames", run: relay::frames, seeds: seeds::streams },
+    Target { name: "relay_routes", run: relay::routes, seeds: relay::route_seeds },
+    Target { name: "relay_bodies", run: relay::bodies, seeds: relay::body_seeds },
+    Target { name: "relay_config", run: relay::config, seeds: relay::config_seeds },
+    Target { name: "relay_keys", run: relay::keys, seeds: relay::key_seeds },
 ];
 
 /// The target of this name.

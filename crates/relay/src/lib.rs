@@ -15,9 +15,9 @@
 //! [`development`] is the relay of `turnwire-gateway relay`: for one developer, without users and without a log. Without the
 //! feature `product` there is nothing else.
 
-#![cfg_attr(not(feature = "product"), allow(dead_code, rustdoc::broken_intra_doc_links))]
+#![cfg_attr(not(feature = "product"), allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links))]
 
-#[cfg(feature = "product")]
+#[cfg(any(feature = "product", feature = "fuzzing"))]
 pub mod config;
 pub mod connection;
 pub mod development;
@@ -26,29 +26,34 @@ pub mod log;
 #[cfg(feature = "product")]
 pub mod turn;
 
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+
 mod address;
 mod client;
 #[cfg(feature = "product")]
 mod edge;
 mod headers;
 mod host;
-#[cfg(feature = "product")]
+#[cfg(any(feature = "product", feature = "fuzzing"))]
 mod identity;
 #[cfg(feature = "product")]
 mod limits;
 #[cfg(feature = "product")]
+mod mutant;
+#[cfg(feature = "product")]
 mod observe;
 mod passing;
-#[cfg(feature = "product")]
+#[cfg(any(feature = "product", feature = "fuzzing"))]
 mod route;
 #[cfg(feature = "product")]
 mod serve;
-#[cfg(feature = "product")]
+#[cfg(any(feature = "product", feature = "fuzzing"))]
 mod sse;
 mod tunnel;
 
 pub use address::Upstream;
-#[cfg(feature = "product")]
+#[cfg(any(feature = "product", feature = "fuzzing"))]
 pub use config::Config;
 #[cfg(feature = "product")]
 pub use serve::{Addresses, Failure, check, purge, serve};

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::command;
+use crate::load;
 use crate::package;
 use crate::project::Project;
 use crate::tools::{browser, npm};
@@ -15,7 +16,7 @@ use crate::tools::{browser, npm};
 /// What `cargo xtask bench` takes.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Options {
-    /// Only rows with all of these in their name, such as `truefoundry` or `"for await"`.
+    /// Only rows with all of these in their name, such as `truefoundry` or `"for await"`. `relay` alone measures the relay.
     names: Vec<String>,
     /// Little work and one round, claims are not judged: only whether the benchmark itself works.
     #[arg(long)]
@@ -57,6 +58,9 @@ pub(crate) fn install(project: &Project) -> Result<()> {
 
 /// Builds what is needed, and fails when a candidate read something else than the stream said, or a claim does not hold.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    if options.names == ["relay"] {
+        return load::run(project, options.quick);
+    }
     if options.package.is_none() {
         package::build(project)?;
     }

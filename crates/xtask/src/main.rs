@@ -11,6 +11,7 @@ mod fuzz;
 mod gateway;
 mod interop;
 mod licences;
+mod load;
 mod matrix;
 mod output;
 mod package;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::http::{HeaderMap, header};
-use jsonwebtoken::jwk::JwkSet;
-use jsonwebtoken::{DecodingKey, Validation, decode, decode_header};
+use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, JwkSet};
+use jsonwebtoken::{DecodingKey, Header, Validation, decode, decode_header};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex as Turnstile;
 
@@ -49,46 +49,9 @@ impl Bearer {
     }
 
     async fn check(&self, token: &str) -> Result<Caller, Unknown> {
-        let head = decode_header(token).map_err(|_| Unknown::Invalid)?;
-        // A token brings no keys of its own, and names no place for them. What it calls critical is not known here.
-        if head.jku.is_some()
-            || head.jwk.is_some()
-            || head.x5u.is_some()
-            || head.x5c.is_some()
-            || head.crit.is_some()
-            || !self.config.algorithms.contains(&head.alg)
-        {
-            return Err(Unknown::Invalid);
-        }
+        let head = allowed(token, &self.config)?;
         let keys = self.keys(head.kid.as_deref()).await?;
-        let key = match (&head.kid, keys.keys.as_slice()) {
-            (Some(kid), _) => keys.find(kid),
-            (None, [only]) => Some(only),
-            (None, _) => None,
-        };
-        let key = key.ok_or(Unknown::Invalid)?;
-        // A key that is meant for one algorithm is used for no other.
-        let meant = key.common.key_algorithm.map(|algorithm| algorithm.to_string());
-        if meant.is_some_and(|meant| meant != format!("{:?}", head.alg)) {
-            return Err(Unknown::Invalid);
-        }
-        let mut rules = Validation::new(head.alg);
-        rules.leeway = LEEWAY;
-        rules.validate_nbf = true;
-        rules.set_issuer(&[&self.config.issuer]);
-        rules.set_audience(&[&self.config.audience]);
-        rules.set_required_spec_claims(&["exp", "iss", "aud"]);
-        let key = DecodingKey::from_jwk(key).map_err(|_| Unknown::Invalid)?;
-        let claims = decode::<Map<String, Value>>(token, &key, &rules).map_err(|_| Unknown::Invalid)?.claims;
-        let subject = claims.get(&self.config.subject).and_then(Value::as_str);
-        let subject = subject.filter(|subject| !subject.is_empty() && subject.len() <= LONGEST);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let ends =
-            claims.get("exp").and_then(Value::as_u64).map(|seconds| Duration::from_secs(seconds + LEEWAY));
-        Ok(Caller {
-            subject: subject.ok_or(Unknown::Invalid)?.into(),
-            valid_for: ends.map(|ends| ends.saturating_sub(now)),
-        })
+        judge(token, &head, &keys, &self.config)
     }
 
     fn kept(&self) -> Option<Keys> {
@@ -120,6 +83,70 @@ impl Bearer {
     }
 }
 
+/// The head of a token that may be good.
+pub(super) fn allowed(token: &str, config: &BearerConfig) -> Result<Header, Unknown> {
+    let head = decode_header(token).map_err(|_| Unknown::Invalid)?;
+    // A token brings no keys of its own, and names no place for them. What it calls critical is not known here.
+    if head.jku.is_some()
+        || head.jwk.is_some()
+        || head.x5u.is_some()
+        || head.x5c.is_some()
+        || head.crit.is_some()
+        || !config.algorithms.contains(&head.alg)
+    {
+        return Err(Unknown::Invalid);
+    }
+    Ok(head)
+}
+
+/// Whom a token names, by these keys.
+pub(super) fn judge(
+    token: &str,
+    head: &Header,
+    keys: &JwkSet,
+    config: &BearerConfig,
+) -> Result<Caller, Unknown> {
+    let key = match (&head.kid, keys.keys.as_slice()) {
+        (Some(kid), _) => keys.find(kid),
+        (None, [only]) => Some(only),
+        (None, _) => None,
+    };
+    let key = key.filter(|key| is_whole(key)).ok_or(Unknown::Invalid)?;
+    // A key that is meant for one algorithm is used for no other.
+    let meant = key.common.key_algorithm.map(|algorithm| algorithm.to_string());
+    if meant.is_some_and(|meant| meant != format!("{:?}", head.alg)) {
+        return Err(Unknown::Invalid);
+    }
+    let mut rules = Validation::new(head.alg);
+    rules.leeway = LEEWAY;
+    rules.validate_nbf = true;
+    rules.set_issuer(&[&config.issuer]);
+    rules.set_audience(&[&config.audience]);
+    rules.set_required_spec_claims(&["exp", "iss", "aud"]);
+    let key = DecodingKey::from_jwk(key).map_err(|_| Unknown::Invalid)?;
+    let claims = decode::<Map<String, Value>>(token, &key, &rules).map_err(|_| Unknown::Invalid)?.claims;
+    let subject = claims.get(&config.subject).and_then(Value::as_str);
+    let subject = subject.filter(|subject| !subject.is_empty() && subject.len() <= LONGEST);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let ends = claims
+        .get("exp")
+        .and_then(Value::as_u64)
+        .map(|seconds| Duration::from_secs(seconds.saturating_add(LEEWAY)));
+    Ok(Caller {
+        subject: subject.ok_or(Unknown::Invalid)?.into(),
+        valid_for: ends.map(|ends| ends.saturating_sub(now)),
+    })
+}
+
+/// Whether a key has the length of its kind. A shorter one of this kind is no error for the code that uses it, but a panic.
+fn is_whole(key: &Jwk) -> bool {
+    match &key.algorithm {
+        // 32 bytes in base64url.
+        AlgorithmParameters::OctetKeyPair(key) => key.x.len() == 43,
+        _ => true,
+    }
+}
+
 impl Identity for Bearer {
     fn identify<'a>(&'a self, head: &'a HeaderMap, token: Option<&'a str>) -> Answer<'a> {
         Box::pin(async move {
@@ -139,5 +166,30 @@ impl Identity for Bearer {
 
     fn is_ready(&self) -> std::pin::Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         Box::pin(async { self.keys(None).await.is_ok() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, IdentityConfig};
+
+    #[test]
+    fn a_key_that_is_too_short_is_none() {
+        let text = "listen = \"127.0.0.1:0\"\n[identity.bearer]\njwks = \"https://id.example.com/\"\nissuer = \"i\"\n\
+                    audience = \"a\"\nalgorithms = [\"EdDSA\"]\n[upstream.a]\nprotocol = \"aap\"\nurl = \"http://a\"\n";
+        let IdentityConfig::Bearer(config) = Config::parse(text).expect("a config").identity else {
+            panic!("another identity")
+        };
+        // The head is {"alg":"EdDSA"}.
+        let token = "eyJhbGciOiJFZERTQSJ9.e30.AAAA";
+        let head = allowed(token, &config).expect("a head");
+        for x in
+            ["11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcH", "", "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"]
+        {
+            let keys = format!("{{\"keys\":[{{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"{x}\"}}]}}");
+            let keys: JwkSet = serde_json::from_str(&keys).expect("keys");
+            assert_eq!(judge(token, &head, &keys, &config), Err(Unknown::Invalid), "{x}");
+        }
     }
 }

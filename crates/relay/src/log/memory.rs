@@ -58,16 +58,13 @@ impl Kept {
         Ok(Created::New(Claim { key, log, epoch: 1 }))
     }
 
-    fn claim(&mut self, key: TurnKey, seen: u64, is_renewed: bool) -> Result<Claim, LogError> {
+    fn claim(&mut self, key: TurnKey, seen: u64) -> Result<Claim, LogError> {
         let head = &mut self.turn(&key)?.head;
         if head.end.is_some() {
             return Err(LogError::Closed);
         }
         if head.epoch != seen {
             return Err(LogError::Fenced);
-        }
-        if is_renewed {
-            head.log = new_log_id()?;
         }
         head.epoch += 1;
         Ok(Claim { log: head.log, epoch: head.epoch, key })
@@ -151,8 +148,8 @@ impl ReplayLog for MemoryLog {
         now(self.kept().create(key, new))
     }
 
-    fn claim(&self, key: TurnKey, seen: u64, is_renewed: bool) -> Answer<'_, Claim> {
-        now(self.kept().claim(key, seen, is_renewed))
+    fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim> {
+        now(self.kept().claim(key, seen))
     }
 
     fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()> {
@@ -167,10 +164,10 @@ impl ReplayLog for MemoryLog {
         now(self.kept().read(&key, after, max_bytes))
     }
 
-    fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64, bool)>> {
+    fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
         let kept = self.kept();
         let open = kept.turns.iter().filter(|(_, turn)| turn.head.end.is_none());
-        now(Ok(open.map(|(key, turn)| (key.clone(), turn.head.epoch, false)).collect()))
+        now(Ok(open.map(|(key, turn)| (key.clone(), turn.head.epoch)).collect()))
     }
 
     fn turns(

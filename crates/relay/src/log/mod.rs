@@ -5,7 +5,8 @@
 //! - no append at any place but the tail, and none by an owner after another has claimed the turn;
 //! - what is closed stays closed, and the last frames come with the end;
 //! - reading after an offset returns what was appended after it, whole and in order;
-//! - what an append has acknowledged outlives the process, where the backend promises that.
+//! - what an append has acknowledged outlives the process, where the backend promises that;
+//! - a log whose last frames may be missing has a new id before anything reads it, and no other log ever gets one.
 
 mod memory;
 mod sqlite;
@@ -159,16 +160,16 @@ impl std::error::Error for LogError {}
 pub trait ReplayLog: Send + Sync {
     /// Begins a turn, unless it is there.
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created>;
-    /// Takes a turn over from the owner of epoch `seen`. With `is_renewed`, the log gets a new id: frames may be missing.
-    fn claim(&self, key: TurnKey, seen: u64, is_renewed: bool) -> Answer<'_, Claim>;
+    /// Takes a turn over from the owner of epoch `seen`.
+    fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim>;
     /// Appends frames, the first of them at offset `at`, and the rest of the change: all of it or nothing.
     fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()>;
     /// Where a turn is.
     fn head(&self, key: TurnKey) -> Answer<'_, Head>;
     /// The frames after an offset, as many as have `max_bytes` together, but at least one if there is one.
     fn read(&self, key: TurnKey, after: u64, max_bytes: usize) -> Answer<'_, Vec<Bytes>>;
-    /// The turns without an end, and whether frames of each may be missing.
-    fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64, bool)>>;
+    /// The turns without an end, and the epoch of each.
+    fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>>;
     /// A user's turns in a session, or in all, newest first.
     fn turns(
         &self,

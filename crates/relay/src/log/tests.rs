@@ -95,25 +95,15 @@ fn nothing_is_appended_but_at_the_tail_by_the_owner_of_an_open_turn() {
         for wrong in [0, 1, 2, 4, u64::MAX] {
             assert_eq!(add(&first, wrong, Change::default()).await, Err(LogError::Tail(2)));
         }
-        assert_eq!(log.claim(key("t"), 9, false).await, Err(LogError::Fenced));
-        let second = log.claim(key("t"), 1, false).await.expect("claimed");
+        assert_eq!(log.claim(key("t"), 9).await, Err(LogError::Fenced));
+        let second = log.claim(key("t"), 1).await.expect("claimed");
         assert_eq!((second.log, second.epoch), (first.log, 2));
         assert_eq!(add(&first, 3, Change::default()).await, Err(LogError::Fenced));
         assert_eq!(add(&second, 3, ends(End::Done)).await, Ok(()));
         assert_eq!(add(&second, 5, Change::default()).await, Err(LogError::Closed));
-        assert_eq!(log.claim(key("t"), 2, false).await, Err(LogError::Closed));
+        assert_eq!(log.claim(key("t"), 2).await, Err(LogError::Closed));
         let head = log.head(key("t")).await.expect("a head");
         assert_eq!((head.last, head.bytes, head.end), (4, 4, Some(End::Done)));
-    });
-}
-
-#[test]
-fn a_log_that_may_have_lost_frames_gets_a_new_id() {
-    each(&async |log: &dyn ReplayLog| {
-        let claim = made(log, "t").await;
-        let renewed = log.claim(key("t"), 1, true).await.expect("claimed");
-        assert_ne!(renewed.log, claim.log);
-        assert_eq!(log.head(key("t")).await.expect("a head").log, renewed.log);
     });
 }
 
@@ -142,9 +132,7 @@ fn turns_are_listed_expired_and_purged() {
         let (first, second) = (made(log, "1").await, made(log, "2").await);
         log.append(&first, 1, frames(&["x"]), change).await.expect("appended");
         log.append(&second, 1, frames(&["y"]), Change::default()).await.expect("appended");
-        let open: Vec<_> =
-            log.open_turns().await.expect("a list").into_iter().map(|(key, epoch, _)| (key, epoch)).collect();
-        assert_eq!(open, [(key("2"), 1)]);
+        assert_eq!(log.open_turns().await, Ok(vec![(key("2"), 1)]));
         let list = async |session: Option<&str>| {
             let list = log.turns("agents".to_owned(), "ann".to_owned(), session.map(str::to_owned)).await;
             list.expect("a list").into_iter().map(|(turn, _)| turn).collect::<Vec<_>>()
@@ -189,10 +177,40 @@ async fn a_file_keeps_what_was_acknowledged_and_has_one_user() {
     drop(log);
     let log = SqliteLog::open(&scratch.0, false).expect("a file");
     assert_eq!(log.read(key("t"), 0, 9).await, Ok(frames(&["a", "b"])));
-    let open = log.open_turns().await.expect("a list");
-    assert_eq!(open.len(), 1);
-    #[cfg(target_os = "linux")]
-    assert!(!open[0].2, "the machine has not started anew");
+    assert_eq!(log.open_turns().await, Ok(vec![(key("t"), 1)]));
+}
+
+/// A new file was used in no start of the machine, and is so a file that was used in another one.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_log_gets_a_new_id_if_the_machine_has_started_anew_and_only_then() {
+    for is_synced in [false, true] {
+        let scratch = Scratch::new();
+        let log = SqliteLog::open(&scratch.0, is_synced).expect("a file");
+        let claim = made(&log, "open").await;
+        let closed = made(&log, "closed").await;
+        log.append(&closed, 1, frames(&["a"]), ends(End::Done)).await.expect("appended");
+        let ids = async |log: &SqliteLog| {
+            (
+                log.head(key("open")).await.expect("a head").log,
+                log.head(key("closed")).await.expect("a head").log,
+            )
+        };
+        assert_eq!(log.claim(key("open"), 1).await.expect("claimed").log, claim.log, "nothing is missing");
+        drop(log);
+        let log = SqliteLog::open(&scratch.0, is_synced).expect("a file");
+        assert_eq!(ids(&log).await, (claim.log, closed.log), "another process, and the same start");
+        drop(log);
+        let rows = rusqlite::Connection::open(&scratch.0).expect("a file");
+        rows.execute("UPDATE boot SET id = 'another'", []).expect("changed");
+        drop(rows);
+        let log = SqliteLog::open(&scratch.0, is_synced).expect("a file");
+        let (open, kept) = ids(&log).await;
+        assert_eq!((open == claim.log, kept), (is_synced, closed.log));
+        drop(log);
+        let log = SqliteLog::open(&scratch.0, is_synced).expect("a file");
+        assert_eq!(ids(&log).await, (open, kept), "once");
+    }
 }
 
 /// What a log is asked to do.
@@ -257,7 +275,7 @@ proptest! {
                     }
                     Operation::Claim(turn, skew) => {
                         let id = key(&turn.to_string());
-                        let claimed = (memory.claim(id.clone(), skew, false).await, file.claim(id, skew, false).await);
+                        let claimed = (memory.claim(id.clone(), skew).await, file.claim(id, skew).await);
                         match claimed {
                             (Ok(left), Ok(right)) => {
                                 assert_eq!(left.epoch, right.epoch);

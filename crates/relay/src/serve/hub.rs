@@ -8,6 +8,7 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
 use crate::log::{ResponseHead, TurnKey};
+use crate::mutant::mutant;
 use crate::turn::End;
 
 /// How much of one turn is kept in memory, in bytes. Readers who are further behind read the log.
@@ -111,6 +112,7 @@ impl Hub {
     pub(super) fn page(&self, after: u64, max_bytes: usize) -> Option<Vec<Bytes>> {
         let ring = lock(&self.ring);
         let skip = usize::try_from((after + 1).checked_sub(ring.first)?).ok()?;
+        let skip = if mutant!("frame_before") { skip.saturating_sub(1) } else { skip };
         let mut size = 0;
         let page: Vec<Bytes> = ring
             .frames

@@ -18,6 +18,7 @@ use crate::client;
 use crate::config::{Config, Store};
 use crate::connection::{Connection, Connections, Listener};
 use crate::log::{Change, LogError, MemoryLog, Purge, ReplayLog, SqliteLog};
+use crate::mutant::mutant;
 use crate::observe;
 use crate::turn::{CutReason, End, UpstreamState};
 
@@ -127,8 +128,8 @@ fn open(config: &Config) -> Result<Arc<dyn ReplayLog>, LogError> {
 async fn recover(log: &dyn ReplayLog) -> Result<usize, LogError> {
     let open = log.open_turns().await?;
     let count = open.len();
-    for (key, epoch, is_renewed) in open {
-        close(log, key, epoch, is_renewed, CutReason::RelayRestarted).await?;
+    for (key, epoch) in open {
+        close(log, key, epoch, CutReason::RelayRestarted).await?;
     }
     Ok(count)
 }
@@ -137,10 +138,12 @@ async fn close(
     log: &dyn ReplayLog,
     key: crate::log::TurnKey,
     epoch: u64,
-    is_renewed: bool,
     reason: CutReason,
 ) -> Result<(), LogError> {
-    let claim = log.claim(key.clone(), epoch, is_renewed).await?;
+    if mutant!("left_open") {
+        return Ok(());
+    }
+    let claim = log.claim(key.clone(), epoch).await?;
     let head = log.head(key).await?;
     // Without the start of an answer, the agent may never have got the request.
     let upstream = if head.response.is_some() { UpstreamState::Gone } else { UpstreamState::Unknown };
@@ -169,9 +172,9 @@ async fn sweep(app: Arc<App>) {
         let open = app.log.open_turns().await.unwrap_or_default();
         let lost: Vec<_> = open.into_iter().filter(|(key, ..)| app.hubs.get(key).is_none()).collect();
         drop(making);
-        for (key, epoch, is_renewed) in lost {
+        for (key, epoch) in lost {
             // A turn that has ended meanwhile is closed.
-            let _ = close(&*app.log, key, epoch, is_renewed, CutReason::LogLost).await;
+            let _ = close(&*app.log, key, epoch, CutReason::LogLost).await;
         }
     }
 }

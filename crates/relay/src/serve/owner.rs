@@ -18,6 +18,7 @@ use super::refusal::Refusal;
 use super::{Agent, App};
 use crate::limits::InUse;
 use crate::log::{Answer, Change, Claim, LogError, ReplayLog, ResponseHead};
+use crate::mutant::mutant;
 use crate::route::Mark;
 use crate::sse::{Cut, LARGEST, Splitter};
 use crate::turn::{Command, CutReason, End, Event, Owner, UpstreamState};
@@ -257,6 +258,9 @@ impl Run<'_> {
         if let Some(last) = cuts.iter().position(|cut| cut.mark == Mark::Last) {
             cuts.truncate(last + 1);
         }
+        if mutant!("frame_lost") && cuts.len() > 1 {
+            cuts.remove(0);
+        }
         if let Some(mark) = cuts.last().map(|cut| cut.mark) {
             let event = Event::Frames {
                 count: cuts.len() as u64,
@@ -311,6 +315,7 @@ async fn ask(agent: &Agent, request: HttpRequest<Body>) -> Asked {
     let answer = match agent.client.request(request).await {
         Ok(answer) => answer,
         Err(error) if error.is_connect() => return Asked::Unsent,
+        Err(_) if mutant!("called_unsent") => return Asked::Unsent,
         Err(_) => return Asked::Lost,
     };
     let (mut parts, body) = answer.into_parts();

@@ -19,6 +19,7 @@ use crate::connection::Connection;
 use crate::edge;
 use crate::limits::InUse;
 use crate::log::{Head, ReplayLog, TurnKey};
+use crate::mutant::mutant;
 use crate::sse::numbered;
 use crate::turn::{End, Reader, Step};
 
@@ -259,6 +260,12 @@ impl Connected {
     }
 
     async fn page(&mut self, after: u64) -> Written {
+        let after = if mutant!("to_the_tail") && self.hub.is_some() {
+            self.reader = Reader::after(self.known.last - 1);
+            self.known.last - 1
+        } else {
+            after
+        };
         let shared = self.hub.as_ref().and_then(|hub| hub.page(after, PAGE));
         let frames = match shared {
             Some(frames) => frames,

@@ -17,6 +17,7 @@ use super::{App, Call};
 use crate::edge;
 use crate::limits::Kind;
 use crate::log::{Created, LogError, NewTurn, TurnKey};
+use crate::mutant::mutant;
 
 /// The longest id of a turn.
 const LONGEST: usize = 200;
@@ -95,6 +96,9 @@ impl Begin {
             return Ok((Source::Open(hub), request));
         }
         match app.log.head(self.key.clone()).await {
+            Ok(head) if mutant!("begun_again") && head.response.is_none() => {
+                app.log.remove(self.key.clone()).await?;
+            }
             Ok(head) => {
                 let request = head.new.request;
                 return Ok((Source::closed(head)?, request));

@@ -6,6 +6,7 @@
 use std::mem;
 
 use super::{CutReason, End, UpstreamState};
+use crate::mutant::mutant;
 
 /// What the owner holds at most for its next append. Then it reads no more, and the agent has to wait.
 const HELD: usize = 1 << 20;
@@ -152,7 +153,11 @@ impl Owner {
                 }
             }
             (Phase::Reading { may_be_last }, Event::Ended) => {
-                self.phase = Phase::Ending(if may_be_last { End::Done } else { End::Eof });
+                self.phase = Phase::Ending(if may_be_last || mutant!("any_end_is_done") {
+                    End::Done
+                } else {
+                    End::Eof
+                });
             }
             (Phase::Asking, Event::Ended) => self.phase = Phase::Ending(End::Eof),
             (Phase::Asking, Event::Cut(reason)) => {

@@ -19,7 +19,7 @@ use crate::output;
 use crate::project::{Project, cargo};
 use crate::test::report::Verdict;
 use crate::test::runner::{NodeTests, in_browser};
-use crate::test::session::{Session, check, count, played};
+use crate::test::session::{Session, check, played};
 use crate::test::tally::{self, Tally};
 use crate::tools::browser::Browser;
 use crate::tools::{proxies, rust};
@@ -43,6 +43,7 @@ pub(super) fn clippy(session: &Session<'_>) -> Result<Verdict> {
         check(cargo().arg("clippy").args(arguments).args(["--", "-D", "warnings"]).current_dir(root))
     };
     lint(&["--all-targets", "--workspace"])?;
+    lint(&["--all-targets", "--workspace", "--features", "turnwire-relay/mutants"])?;
     rust::ensure_wasm_target(session.project)?;
     let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
     lint(&[&browser[..], &["--all-targets", "--features", "module,js-classes"]].concat())?;
@@ -76,10 +77,16 @@ pub(super) fn docs(session: &Session<'_>) -> Result<Verdict> {
 }
 
 pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(session.project.root());
-    proxies::tell(&mut command)?;
-    count("cargo test", session.scope.tell(&mut command), tally::rust)
+    let run = |arguments: &[&str]| {
+        let mut command = cargo();
+        command.args(["test", "--workspace"]).args(arguments).current_dir(session.project.root());
+        proxies::tell(&mut command)?;
+        played("cargo test", session.scope.tell(&mut command), tally::rust)
+    };
+    let mut tally = run(&["--no-fail-fast"])?;
+    // Relays with faults on purpose, each of which the relay's checker has to find.
+    tally.add(run(&["--features", "turnwire-relay/mutants", "--test", "checker", "mutants"])?);
+    Ok(Verdict::Counted(tally))
 }
 
 pub(super) fn fuzz(session: &Session<'_>) -> Result<Verdict> {

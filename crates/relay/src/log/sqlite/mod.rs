@@ -23,9 +23,6 @@ const BUSY: Duration = Duration::from_secs(5);
 pub struct SqliteLog {
     writer: Writer,
     reader: Arc<Mutex<Connection>>,
-    /// Whether the machine has started anew since the file was used last, so that its last writes may be missing.
-    is_rebooted: bool,
-    is_synced: bool,
     /// Held as long as the log is open.
     _lock: Option<File>,
 }
@@ -54,9 +51,11 @@ impl SqliteLog {
         };
         let connection = connect()?;
         rows::prepare(&connection).map_err(failed)?;
-        let is_rebooted = if lock.is_some() { rows::note_boot(&connection).map_err(failed)? } else { false };
+        if lock.is_some() {
+            rows::note_boot(&connection, is_synced).map_err(failed)?;
+        }
         let writer = Writer::start(connection, connect()?, is_synced)?;
-        Ok(Self { writer, reader: Arc::new(Mutex::new(connect()?)), is_rebooted, is_synced, _lock: lock })
+        Ok(Self { writer, reader: Arc::new(Mutex::new(connect()?)), _lock: lock })
     }
 
     fn read_rows<T: Send + 'static>(
@@ -117,8 +116,8 @@ impl ReplayLog for SqliteLog {
         self.writer.write(false, move |rows| rows::create(rows, key, &new))
     }
 
-    fn claim(&self, key: TurnKey, seen: u64, is_renewed: bool) -> Answer<'_, Claim> {
-        self.writer.write(true, move |rows| rows::claim(rows, key, seen, is_renewed))
+    fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim> {
+        self.writer.write(true, move |rows| rows::claim(rows, key, seen))
     }
 
     fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()> {
@@ -134,12 +133,8 @@ impl ReplayLog for SqliteLog {
         self.read_rows(move |rows| rows::read(rows, &key, after, max_bytes))
     }
 
-    fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64, bool)>> {
-        let is_renewed = self.is_rebooted && !self.is_synced;
-        self.read_rows(move |rows| {
-            let open = rows::open_turns(rows)?;
-            Ok(open.into_iter().map(|(key, epoch)| (key, epoch, is_renewed)).collect())
-        })
+    fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
+        self.read_rows(rows::open_turns)
     }
 
     fn turns(

@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
+use crate::mutant::mutant;
+
 use super::super::{
     Change, Claim, Created, Head, LogError, NewTurn, Purge, REMEMBERED, ResponseHead, TurnKey, new_log_id,
 };
@@ -66,16 +68,22 @@ pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
     rows.execute_batch(SCHEMA)
 }
 
-/// Notes which start of the machine this is, and returns whether the file was last used in another one.
-pub(super) fn note_boot(rows: &Connection) -> rusqlite::Result<bool> {
+/// Notes which start of the machine this is. If the file was last used in another one, its last writes may be missing: unless each
+/// was synced, turns that ran get logs of a new id, in the same transaction.
+pub(super) fn note_boot(rows: &Connection, is_synced: bool) -> rusqlite::Result<()> {
     let now = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-    let before: Option<String> = rows.query_row("SELECT id FROM boot", [], |row| row.get(0)).optional()?;
-    rows.execute("DELETE FROM boot", [])?;
-    if let Some(now) = &now {
-        rows.execute("INSERT INTO boot VALUES (?)", [now])?;
-    }
+    let transaction = rows.unchecked_transaction()?;
+    let before: Option<String> =
+        transaction.query_row("SELECT id FROM boot", [], |row| row.get(0)).optional()?;
     // Where the system does not tell, any start may be a new one.
-    Ok(now.is_none() || before != now)
+    if !is_synced && (now.is_none() || before != now) {
+        transaction.execute("UPDATE turn SET log = random() WHERE end IS NULL", [])?;
+    }
+    transaction.execute("DELETE FROM boot", [])?;
+    if let Some(now) = &now {
+        transaction.execute("INSERT INTO boot VALUES (?)", [now])?;
+    }
+    transaction.commit()
 }
 
 /// A number as `SQLite` keeps it: the same bits.
@@ -133,17 +141,17 @@ pub(super) fn create(rows: &Connection, key: TurnKey, new: &NewTurn) -> Result<C
     Ok(Created::New(Claim { key, log, epoch: 1 }))
 }
 
-pub(super) fn claim(rows: &Connection, key: TurnKey, seen: u64, is_renewed: bool) -> Result<Claim> {
+pub(super) fn claim(rows: &Connection, key: TurnKey, seen: u64) -> Result<Claim> {
     let (id, head) = head(rows, &key)?;
-    if head.end.is_some() {
+    if head.end.is_some() && !mutant!("ended_again") {
         return Err(LogError::Closed.into());
     }
     if head.epoch != seen {
         return Err(LogError::Fenced.into());
     }
-    let (log, epoch) = (if is_renewed { new_log_id()? } else { head.log }, seen + 1);
-    rows.execute("UPDATE turn SET log = ?, epoch = ? WHERE id = ?", params![kept(log), kept(epoch), id])?;
-    Ok(Claim { key, log, epoch })
+    let epoch = seen + 1;
+    rows.execute("UPDATE turn SET epoch = ? WHERE id = ?", params![kept(epoch), id])?;
+    Ok(Claim { key, log: head.log, epoch })
 }
 
 pub(super) fn append(
@@ -157,7 +165,7 @@ pub(super) fn append(
     if head.epoch != claim.epoch {
         return Err(LogError::Fenced.into());
     }
-    if head.end.is_some() {
+    if head.end.is_some() && !mutant!("ended_again") {
         return Err(LogError::Closed.into());
     }
     if at != head.last + 1 {
@@ -205,7 +213,9 @@ pub(super) fn read(rows: &Connection, key: &TurnKey, after: u64, max_bytes: usiz
 }
 
 pub(super) fn open_turns(rows: &Connection) -> Result<Vec<(TurnKey, u64)>> {
-    let mut select = rows.prepare("SELECT upstream, subject, turn, epoch FROM turn WHERE end IS NULL")?;
+    let wanted = if mutant!("ended_again") { "1" } else { "end IS NULL" };
+    let mut select =
+        rows.prepare(&format!("SELECT upstream, subject, turn, epoch FROM turn WHERE {wanted}"))?;
     let open = select.query_map([], |row| {
         Ok((TurnKey { upstream: row.get(0)?, subject: row.get(1)?, turn: row.get(2)? }, number(row, 3)?))
     })?;

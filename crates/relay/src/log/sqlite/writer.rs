@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::super::{Answer, LogError};
 use super::rows::Fault;
+use crate::mutant::mutant;
 
 /// The most jobs of one transaction.
 const BATCH: usize = 512;
@@ -18,10 +19,13 @@ const CHECKPOINT: Duration = Duration::from_secs(2);
 /// Tells the caller what became of its job, once the transaction has ended.
 type Reply = Box<dyn FnOnce(Result<(), LogError>) + Send>;
 
+/// Takes the connection in its transaction, or why there is none.
+type Work = Box<dyn FnOnce(Result<&Connection, LogError>) -> Reply + Send>;
+
 struct Job {
     /// Whether it must be on the disk when it is acknowledged.
     is_durable: bool,
-    work: Box<dyn FnOnce(&Connection) -> Reply + Send>,
+    work: Work,
 }
 
 /// Sends jobs to the thread. Dropping it ends the thread, after what waits.
@@ -63,8 +67,8 @@ impl Writer {
         work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Answer<'_, T> {
         let (sender, receiver) = oneshot::channel();
-        let work = Box::new(move |connection: &Connection| -> Reply {
-            let result = in_savepoint(connection, work);
+        let work = Box::new(move |connection: Result<&Connection, LogError>| -> Reply {
+            let result = connection.and_then(|connection| in_savepoint(connection, work));
             // A caller that has left does not need the result.
             Box::new(move |committed| drop(sender.send(committed.and(result))))
         });
@@ -101,6 +105,19 @@ fn in_savepoint<T>(
     result.and_then(|value| ended.map(|()| value)).map_err(Fault::into_error)
 }
 
+/// The connection, if its transaction is open. A savepoint without one would be a transaction of its own, and would stay although
+/// the job is told that it failed: so it must not begin when the transaction could not, or when a full disk has undone it.
+fn in_transaction<'c>(
+    connection: &'c Connection,
+    begun: &Result<(), LogError>,
+) -> Result<&'c Connection, LogError> {
+    begun.clone()?;
+    let is_open = !connection.is_autocommit();
+    is_open
+        .then_some(connection)
+        .ok_or_else(|| LogError::Unreachable("its transaction was undone".to_owned()))
+}
+
 fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
     while let Ok(first) = waiting.recv() {
         let mut jobs = vec![first];
@@ -113,15 +130,91 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
         let level = if is_synced || jobs.iter().any(|job| job.is_durable) { "FULL" } else { "NORMAL" };
         let begun = connection
             .pragma_update(None, "synchronous", level)
-            .and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"));
-        let replies: Vec<Reply> = jobs.into_iter().map(|job| (job.work)(connection)).collect();
-        let committed = begun.and_then(|()| connection.execute_batch("COMMIT"));
+            .and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"))
+            .map_err(|error| Fault::Store(error).into_error());
+        let replies: Vec<Reply> =
+            jobs.into_iter().map(|job| (job.work)(in_transaction(connection, &begun))).collect();
+        if mutant!("written_late") {
+            for reply in replies {
+                reply(Ok(()));
+            }
+            thread::sleep(Duration::from_millis(150));
+            let _ = connection.execute_batch("COMMIT");
+            continue;
+        }
+        let commit = || connection.execute_batch("COMMIT").map_err(|error| Fault::Store(error).into_error());
+        let committed = begun.and_then(|()| commit());
         if committed.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        let committed = committed.map_err(|error| Fault::Store(error).into_error());
         for reply in replies {
             reply(committed.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    type Statement = Box<dyn FnOnce(&Connection) -> Result<(), Fault> + Send>;
+
+    fn insert(number: i64) -> Statement {
+        Box::new(move |rows| Ok(rows.execute("INSERT INTO n VALUES (?)", [number]).map(drop)?))
+    }
+
+    /// What one transaction with these jobs returns for each of them, and the numbers that are there after it.
+    fn results(
+        path: &std::path::Path,
+        lock: Option<Connection>,
+        jobs: impl FnOnce(Arc<Mutex<Option<Connection>>>) -> Vec<Statement>,
+    ) -> (Vec<bool>, Vec<i64>) {
+        let connection = Connection::open(path).expect("a file");
+        connection.execute_batch("CREATE TABLE IF NOT EXISTS n (n INTEGER)").expect("a table");
+        connection.busy_timeout(Duration::ZERO).expect("set");
+        if let Some(lock) = &lock {
+            lock.execute_batch("BEGIN IMMEDIATE").expect("locked");
+        }
+        let (sender, waiting) = channel();
+        let writer = Writer { jobs: Some(sender), thread: None };
+        let jobs = jobs(Arc::new(Mutex::new(lock)));
+        let answers: Vec<_> = jobs.into_iter().map(|work| writer.write(false, work)).collect();
+        // All of them wait before it begins, so they are one transaction.
+        let thread = thread::spawn(move || run(&connection, &waiting, false));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let are_good = answers.into_iter().map(|answer| runtime.block_on(answer).is_ok()).collect();
+        drop(writer);
+        thread.join().expect("no panic");
+        let rows = Connection::open(path).expect("a file");
+        let mut select = rows.prepare("SELECT n FROM n ORDER BY n").expect("a statement");
+        let numbers = select.query_map([], |row| row.get(0)).expect("rows");
+        (are_good, numbers.collect::<rusqlite::Result<_>>().expect("numbers"))
+    }
+
+    #[test]
+    fn what_is_told_to_have_failed_is_not_there() {
+        let directory = std::env::temp_dir().join(format!("turnwire-relay-writer-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let path = directory.join("n.db");
+        let both = results(&path, None, |_| vec![insert(1), insert(2)]);
+        // As a full disk does.
+        let undone = results(&path, None, |_| {
+            let undo: Statement = Box::new(|rows| Ok(rows.execute_batch("ROLLBACK")?));
+            vec![insert(3), undo, insert(4)]
+        });
+        // Another process writes when the transaction should begin, and has ended a moment later.
+        let locked = results(&path, Some(Connection::open(&path).expect("a file")), |lock| {
+            let work: Statement = Box::new(move |rows| {
+                *lock.lock().expect("no panic") = None;
+                insert(5)(rows)
+            });
+            vec![work]
+        });
+        let _ = std::fs::remove_dir_all(&directory);
+        assert_eq!(both, (vec![true, true], vec![1, 2]));
+        assert_eq!(undone, (vec![false, false, false], vec![1, 2]));
+        assert_eq!(locked, (vec![false], vec![1, 2]));
     }
 }

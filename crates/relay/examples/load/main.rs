@@ -1,0 +1,172 @@
+//! Loads a relay, and judges what is claimed of it: one machine, the log in `SQLite`, frames of 300 bytes. `cargo xtask bench
+//! relay` builds and runs it. Everything in it is bounded, and it ends by itself.
+//!
+//! `load OUT [--quick]`: the JSON file for the results.
+
+#![expect(clippy::cast_precision_loss, reason = "counts and times far below what a float holds")]
+
+mod agent;
+mod process;
+mod reader;
+mod rows;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use process::{Relay, Scratch};
+use rows::{Bench, Work};
+
+const FULL: Work =
+    Work { turns: 50, seconds: 10, starts: 300, frames: 40_000, readers: 10_000, logs: 10_000 };
+const QUICK: Work = Work { turns: 5, seconds: 1, starts: 10, frames: 400, readers: 50, logs: 100 };
+
+/// What was measured so far.
+#[derive(Default)]
+struct Results {
+    rows: Vec<Value>,
+    claims: Vec<Value>,
+    /// Claims are printed but not judged.
+    is_quick: bool,
+}
+
+impl Results {
+    fn row(&mut self, name: &str, values: &Value) {
+        println!("{name:<64} {values}");
+        self.rows.push(json!({ "part": "relay", "name": name, "values": values }));
+    }
+
+    /// Judges a claim. `is_least`: the value must not be below the goal.
+    fn claim(&mut self, name: &str, (goal, unit): (f64, &str), is_least: bool, measured: f64) {
+        let holds = if is_least { measured >= goal } else { measured <= goal };
+        let sign = if is_least { "≥" } else { "≤" };
+        self.claims.push(json!({
+            "name": name,
+            "goal": format!("{sign} {goal} {unit}"),
+            "measured": format!("{measured:.2} {unit}"),
+            "holds": if self.is_quick { Value::Null } else { holds.into() },
+        }));
+    }
+
+    fn print(&self) -> bool {
+        println!();
+        for claim in &self.claims {
+            let text = |name: &str| claim[name].as_str().unwrap_or_default();
+            let sign = claim["holds"].as_bool().map_or("–", |holds| if holds { "✔" } else { "✘" });
+            println!("{sign} {:<64} {:>18} {:>20}", text("name"), text("goal"), text("measured"));
+        }
+        self.claims.iter().all(|claim| claim["holds"] != false)
+    }
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("load: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<bool, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (out, is_quick) = match arguments[..] {
+        ["--relay", config] => return process::relay(config.as_ref()).await.map(|()| true),
+        ["--development-relay", agent] => return process::development_relay(agent).await.map(|()| true),
+        [out] => (out, false),
+        [out, "--quick"] => (out, true),
+        _ => return Err("usage: load OUT [--quick]".into()),
+    };
+    let mut work = if is_quick { QUICK } else { FULL };
+    // A reader has a file here and one in the relay, which has the same limit.
+    work.readers = work.readers.min(files().saturating_sub(200));
+    let bench = Bench { agent: agent::start().await?, work };
+    let mut results = Results { is_quick, ..Results::default() };
+    measure(&bench, &mut results).await?;
+    let holds = results.print();
+    std::fs::write(
+        out,
+        serde_json::to_string_pretty(&json!({ "claims": results.claims, "rows": results.rows }))?,
+    )?;
+    Ok(holds)
+}
+
+async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Error>> {
+    let scratch = Scratch::new("turns")?;
+    let relay = Relay::product(bench.agent, &scratch)?;
+    let (idle, development) = (Scratch::new("memory")?, Relay::development(bench.agent)?);
+    let memory = Relay::in_memory(bench.agent, &idle)?;
+    let ways = [
+        ("direct", bench.direct()),
+        ("relay", relay.way()),
+        ("relay, log in memory", memory.way()),
+        ("development relay", development.way()),
+    ];
+
+    let Work { turns, seconds, readers, .. } = bench.work;
+    let (mut paced, mut first) = (Vec::new(), Vec::new());
+    for (number, (name, way)) in ways.into_iter().enumerate() {
+        let times = bench.paced(way, &format!("paced-{number}")).await?;
+        let (middle, slow) = (times.at(500), times.at(990));
+        results.row(
+            &format!("{turns} turns × 50 events/s for {seconds} s, {name}"),
+            &json!({ "p50 ms": middle, "p99 ms": slow }),
+        );
+        paced.push((middle, slow));
+    }
+    for (number, (name, way)) in ways.into_iter().enumerate() {
+        let times = bench.first(way, &format!("first-{number}")).await?;
+        results.row(
+            &format!("time to first event, {name}"),
+            &json!({ "p50 ms": times.at(500), "p99 ms": times.at(990) }),
+        );
+        first.push(times.at(500));
+    }
+    drop((development, memory));
+    results.claim("added time of an event, p50", (0.15, "ms"), false, paced[1].0 - paced[0].0);
+    results.claim("added time of an event, p99", (1.5, "ms"), false, paced[1].1 - paced[0].1);
+    results.claim("added time to the first event, p50", (3.0, "ms"), false, first[1] - first[0]);
+
+    let events = bench.throughput(&relay).await?;
+    results.row("events for each second of processor time, 8 turns, a reader each", &json!(events));
+    results.claim("events/s per core", (20_000.0, ""), true, events);
+    let deliveries = bench.deliveries(&relay).await?;
+    results.row("deliveries for each second of processor time, one turn", &json!(deliveries));
+    results.claim("deliveries/s per core", (70_000.0, ""), true, deliveries);
+    drop(relay);
+
+    let scratch = Scratch::new("crowd")?;
+    let relay = Relay::product(bench.agent, &scratch)?;
+    let crowd = bench.crowd(&relay).await?;
+    let slow = crowd.delivery.at(990);
+    results.row(
+        &format!("{readers} readers of one turn"),
+        &json!({
+            "idle KiB": crowd.idle, "p50 ms": crowd.delivery.at(500), "p99 ms": slow, "lost": crowd.lost,
+            "reconnect s": crowd.storm.as_secs_f64(),
+        }),
+    );
+    results.claim(&format!("{readers} idle readers, each"), (12.0, "KiB"), false, crowd.idle);
+    results.claim(&format!("{readers} readers of one turn, an event, p99"), (250.0, "ms"), false, slow);
+    results.claim(&format!("{readers} readers of one turn, lost"), (0.0, "events"), false, crowd.lost as f64);
+    let storm = crowd.storm.as_secs_f64();
+    results.claim(&format!("{readers} readers come again for 100 events each"), (15.0, "s"), false, storm);
+    drop(relay);
+
+    let boot = bench.boot().await?.as_secs_f64();
+    results.row(&format!("start with {} turns in the log", bench.work.logs), &json!({ "s": boot }));
+    results.claim(&format!("start with {} turns in the log", bench.work.logs), (2.0, "s"), false, boot);
+    Ok(())
+}
+
+/// How many files this process may have open.
+fn files() -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find(|line| line.starts_with("Max open files"));
+    line.and_then(|line| line.split_whitespace().nth(3)?.parse().ok()).unwrap_or(1024)
+}

@@ -1,0 +1,123 @@
+//! What is measured: a relay as a process of its own, which is this program once more.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use turnwire_relay::Config;
+use turnwire_relay::development::{self, Origins, RelayConfig, SecretHeaders};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A running relay. Dropping it ends it.
+pub(crate) struct Relay {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    /// The path below which the agent is.
+    pub(crate) path: &'static str,
+}
+
+/// A directory that is removed with the measurement.
+pub(crate) struct Scratch(pub(crate) PathBuf);
+
+impl Scratch {
+    pub(crate) fn new(name: &str) -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("turnwire-relay-load-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Self(path))
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.0.join("turns.db")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Relay {
+    /// What `turnwire-relay serve` runs, with a log in `scratch`.
+    pub(crate) fn product(agent: SocketAddr, scratch: &Scratch) -> Result<Self> {
+        Self::with_store(agent, scratch, &format!("sqlite:{}", scratch.log().display()))
+    }
+
+    /// The same with a log in memory.
+    pub(crate) fn in_memory(agent: SocketAddr, scratch: &Scratch) -> Result<Self> {
+        Self::with_store(agent, scratch, "memory")
+    }
+
+    fn with_store(agent: SocketAddr, scratch: &Scratch, store: &str) -> Result<Self> {
+        let config = scratch.0.join("relay.toml");
+        let text = format!(
+            "listen = \"127.0.0.1:0\"\ndrain = \"1s\"\n[identity.none]\n\
+             [upstream.a]\nprotocol = \"aap\"\nurl = \"http://{agent}\"\nsessions = \"open\"\n\
+             [log]\nstore = \"{store}\"\n\
+             [limits]\nturns_per_subject = 100000\nstreams_per_subject = 100000\nstreams = 100000\nstarts_per_minute = 1000000\n"
+        );
+        std::fs::write(&config, text)?;
+        Self::run(Command::new(std::env::current_exe()?).arg("--relay").arg(config), "/a")
+    }
+
+    /// What `turnwire-gateway relay` runs. It keeps nothing.
+    pub(crate) fn development(agent: SocketAddr) -> Result<Self> {
+        let agent = format!("http://{agent}");
+        Self::run(Command::new(std::env::current_exe()?).args(["--development-relay", &agent]), "")
+    }
+
+    fn run(command: &mut Command, path: &'static str) -> Result<Self> {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let stdout = child.stdout.take().ok_or("no stdout")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let address = line.trim().parse().map_err(|_| "the relay has not said where it listens")?;
+        Ok(Self { child, address, path })
+    }
+
+    /// The processor time that it has taken, of all threads.
+    pub(crate) fn processor(&self) -> Result<Duration> {
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The second field may have spaces; it ends with the last parenthesis.
+        let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |place: usize| fields.get(place).and_then(|field| field.parse::<u64>().ok());
+        let ticks = ticks(11).zip(ticks(12)).map(|(user, system)| user + system).ok_or("no times")?;
+        // Linux tells times in hundredths of a second.
+        Ok(Duration::from_millis(ticks * 10))
+    }
+
+    /// The memory that it has, in KiB.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no memory")?;
+        Ok(line.trim().trim_end_matches("kB").trim().parse()?)
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Is the relay of this config, until the process ends.
+pub(crate) async fn relay(config: &Path) -> Result<()> {
+    let config = Config::parse(&std::fs::read_to_string(config)?).map_err(|problems| problems.to_string())?;
+    let ready = |addresses: turnwire_relay::Addresses| println!("{}", addresses.relay);
+    Ok(turnwire_relay::serve(config, ready, std::future::pending()).await?)
+}
+
+/// Is the development relay before this agent, until the process ends.
+pub(crate) async fn development_relay(agent: &str) -> Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{}", listener.local_addr()?);
+    let (upstream, secrets) = (agent.parse()?, SecretHeaders::default());
+    let config = RelayConfig { upstream, origins: Origins::ThisMachine, secrets, log: false };
+    Ok(development::serve(listener, config).await?)
+}

@@ -1,0 +1,91 @@
+//! What happened in a schedule: what the agent sent, what each reader got, and what the log has at the end.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use turnwire_relay::log::Head;
+
+/// All that happened.
+#[derive(Debug, Default)]
+pub(crate) struct History(Mutex<BTreeMap<String, Turn>>);
+
+/// What happened to a turn.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    /// When the agent got its start.
+    pub(crate) starts: Vec<Instant>,
+    /// The frames that the agent began to send, in the form in which the relay keeps them.
+    pub(crate) sent: Vec<String>,
+    /// Whether the last of them says that the turn has ended.
+    pub(crate) is_done: bool,
+    pub(crate) tabs: Vec<Tab>,
+    /// Whether more than one tab starts it. If not, it is the first one.
+    pub(crate) is_shared: bool,
+    /// What the log has of it at the end.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// A turn in the log.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) head: Head,
+    pub(crate) frames: Vec<String>,
+}
+
+/// What a tab got, on one connection after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Tab {
+    pub(crate) came: Option<Instant>,
+    pub(crate) connections: Vec<Connection>,
+    /// The answers to its starts that were refused.
+    pub(crate) refusals: Vec<Refused>,
+    pub(crate) heard: Option<(Instant, Heard)>,
+    /// What it was told and should not have been.
+    pub(crate) surprises: Vec<String>,
+}
+
+/// A refused start.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) at: Instant,
+    /// Whether the relay says that the agent has not got it.
+    pub(crate) is_unsent: bool,
+}
+
+/// Frames that came on one connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// The last frame that the tab had before.
+    pub(crate) after: u64,
+    pub(crate) log: String,
+    pub(crate) frames: Vec<(u64, String)>,
+}
+
+/// How a tab heard of the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// The turn's own last frame came.
+    Done,
+    /// The relay told that the rest is missing.
+    Cut { reason: String, last: u64 },
+    /// The list of turns says how it ended.
+    Listed(String),
+    /// The start was answered with something that is no stream.
+    Whole,
+    /// 504, or 502: the agent did not answer.
+    Unanswered,
+    /// The turn was never started: no start of it came to the relay.
+    Unknown,
+}
+
+impl History {
+    pub(crate) fn turns(&self) -> MutexGuard<'_, BTreeMap<String, Turn>> {
+        // A test that failed elsewhere has said so.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn with<T>(&self, turn: &str, change: impl FnOnce(&mut Turn) -> T) -> T {
+        change(self.turns().entry(turn.to_owned()).or_default())
+    }
+}

@@ -1,0 +1,211 @@
+//! The laws, judged over a history.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use turnwire_relay::turn::End;
+
+use crate::history::{Heard, Kept, Tab, Turn};
+
+/// How long after the last fault every reader must have heard of the end.
+const HEARD_IN: Duration = Duration::from_secs(15);
+
+/// What must hold, whatever fails when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Law {
+    /// Readers agree, byte for byte, with the log and with one another.
+    Agreement,
+    /// What a reader gets begins after its cursor, and has no hole.
+    Chain,
+    /// The log is the beginning of what the agent sent.
+    Prefix,
+    /// A turn ends once, in one way.
+    OneEnd,
+    /// What was seen is there later, unless the log has a new id.
+    Kept,
+    /// The agent gets each turn at most once.
+    Once,
+    /// Every reader hears of the end.
+    Heard,
+    /// `done` means that the agent said so, and that all of it is there.
+    Done,
+    /// A start of which the relay says that it was not sent was not sent.
+    Unsent,
+}
+
+/// A law that did not hold.
+#[derive(Debug)]
+pub(crate) struct Violation {
+    pub(crate) law: Law,
+    text: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.law, self.text)
+    }
+}
+
+/// Judges all turns. No fault came after `quiet`.
+pub(crate) fn judge(turns: &BTreeMap<String, Turn>, quiet: Instant) -> Vec<Violation> {
+    let mut judge = Judge { turn: "", violations: Vec::new() };
+    for (name, turn) in turns {
+        judge.turn = name;
+        judge.agent(turn);
+        judge.log(turn);
+        judge.readers(turn);
+        judge.ends(turn);
+        for tab in &turn.tabs {
+            judge.tab(turn, tab, quiet);
+        }
+    }
+    judge.violations
+}
+
+struct Judge<'a> {
+    turn: &'a str,
+    violations: Vec<Violation>,
+}
+
+impl Judge<'_> {
+    fn hold(&mut self, law: Law, holds: bool, text: impl FnOnce() -> String) {
+        if !holds {
+            self.violations.push(Violation { law, text: format!("{}: {}", self.turn, text()) });
+        }
+    }
+
+    fn agent(&mut self, turn: &Turn) {
+        let count = turn.starts.len();
+        self.hold(Law::Once, count <= 1, || format!("the agent got it {count} times"));
+        // If one tab starts it, and it is the first, it is known whose start the agent got.
+        if let Some(tab) = turn.tabs.first().filter(|_| !turn.is_shared) {
+            let unsent = tab.refusals.iter().take_while(|refused| refused.is_unsent).last();
+            let early = unsent.is_some_and(|last| turn.starts.iter().any(|start| *start < last.at));
+            self.hold(Law::Unsent, !early, || "it was sent, and the relay said that it was not".to_owned());
+        }
+    }
+
+    fn log(&mut self, turn: &Turn) {
+        let Some(Kept { head, frames }) = &turn.kept else { return };
+        let (sent, kept) = (turn.sent.len(), frames.len());
+        let differs = frames.iter().zip(&turn.sent).position(|(kept, sent)| kept != sent);
+        self.hold(Law::Prefix, differs.is_none() && kept <= sent, || {
+            let at = differs.unwrap_or(sent);
+            format!(
+                "the log has {kept} frames, the agent sent {sent}; frame {} is {:?} and not {:?}",
+                at + 1,
+                frames.get(at).map(|frame| shortened(frame)),
+                turn.sent.get(at).map(|frame| shortened(frame)),
+            )
+        });
+        self.hold(Law::Chain, head.last == kept as u64, || {
+            format!("the log says that it ends with {}, and has {kept} frames", head.last)
+        });
+        self.hold(Law::Heard, head.end.is_some(), || "the log has no end of it".to_owned());
+        if head.end == Some(End::Done) {
+            self.hold(Law::Done, turn.is_done && kept == sent, || {
+                format!("the log says done with {kept} frames; the agent sent {sent}, done: {}", turn.is_done)
+            });
+        }
+    }
+
+    /// One text for each number of each log.
+    fn readers(&mut self, turn: &Turn) {
+        let mut known: BTreeMap<(&str, u64), &str> = BTreeMap::new();
+        let log = turn.kept.as_ref().map(|kept| format!("{:016x}", kept.head.log));
+        for (offset, frame) in (1..).zip(turn.kept.iter().flat_map(|kept| &kept.frames)) {
+            known.insert((log.as_deref().unwrap_or_default(), offset), frame);
+        }
+        for connection in turn.tabs.iter().flat_map(|tab| &tab.connections) {
+            for (offset, frame) in &connection.frames {
+                let first = *known.entry((&connection.log, *offset)).or_insert(frame);
+                self.hold(Law::Agreement, first == frame, || {
+                    format!("frame {offset} is {:?} and {:?}", shortened(first), shortened(frame))
+                });
+            }
+            let seen = connection.frames.last().map_or(connection.after, |(offset, _)| *offset);
+            let is_same = log.as_ref() == Some(&connection.log);
+            let last = turn.kept.as_ref().map_or(0, |kept| kept.frames.len() as u64);
+            self.hold(Law::Kept, seen == 0 || turn.kept.is_some() && (!is_same || seen <= last), || {
+                format!("a reader has seen {seen} frames, and the log has {last}")
+            });
+            // The machine never starts anew here: no frame can be missing.
+            self.hold(Law::Kept, seen == 0 || is_same, || "the log has a new id for no reason".to_owned());
+        }
+    }
+
+    fn ends(&mut self, turn: &Turn) {
+        let Some(end) = turn.kept.as_ref().and_then(|kept| kept.head.end) else { return };
+        for (_, heard) in turn.tabs.iter().filter_map(|tab| tab.heard.as_ref()) {
+            let agrees = match heard {
+                Heard::Done => end == End::Done,
+                Heard::Cut { reason, .. } if reason == "stopped" => end == End::Stopped,
+                // When the log fails, readers hear that; the log has a later reason of the same end.
+                Heard::Cut { reason, .. } => match end {
+                    End::Cut { reason: kept, .. } => {
+                        kept.name() == reason || matches!(reason.as_str(), "log_lost" | "log_full")
+                    }
+                    _ => false,
+                },
+                Heard::Listed(name) => end.name() == name,
+                Heard::Whole => matches!(end, End::Done | End::Refused { .. }),
+                Heard::Unanswered => matches!(end, End::Cut { .. } | End::Stopped),
+                Heard::Unknown => false,
+            };
+            self.hold(Law::OneEnd, agrees, || format!("a reader heard {heard:?}, the log says {end:?}"));
+        }
+    }
+
+    fn tab(&mut self, turn: &Turn, tab: &Tab, quiet: Instant) {
+        for Connected { after, offsets } in tab.connections.iter().map(Connected::of) {
+            let is_dense = offsets.iter().zip(after + 1..).all(|(offset, wanted)| *offset == wanted);
+            self.hold(Law::Chain, is_dense, || format!("after {after} came {offsets:?}"));
+        }
+        for surprise in &tab.surprises {
+            self.hold(Law::Kept, false, || surprise.clone());
+        }
+        // Some come only when all is over.
+        let quiet = tab.came.map_or(quiet, |came| came.max(quiet));
+        let late = tab.heard.as_ref().map(|(at, _)| at.saturating_duration_since(quiet));
+        self.hold(Law::Heard, late.is_some_and(|late| late <= HEARD_IN), || match late {
+            Some(late) => format!("a reader heard of the end {late:?} after the last fault"),
+            None => {
+                format!("a reader never heard of the end: {:?}", tab.connections.last().map(Connected::of))
+            }
+        });
+        if let Some((_, heard @ Heard::Done)) = &tab.heard {
+            self.hold(Law::Done, turn.is_done, || {
+                format!("a reader heard {heard:?}, and the agent did not say so")
+            });
+        }
+        if let Some((_, Heard::Cut { last, .. })) = &tab.heard {
+            let had = tab.connections.last().map_or(0, |connection| {
+                connection.frames.last().map_or(connection.after, |(offset, _)| *offset)
+            });
+            self.hold(Law::Chain, *last == had, || {
+                format!("a cut after {last} was told to a reader at {had}")
+            });
+        }
+    }
+}
+
+/// The numbers of a connection, without the texts.
+#[derive(Debug)]
+struct Connected {
+    after: u64,
+    offsets: Vec<u64>,
+}
+
+impl Connected {
+    fn of(connection: &crate::history::Connection) -> Self {
+        Self {
+            after: connection.after,
+            offsets: connection.frames.iter().map(|(offset, _)| *offset).collect(),
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(120).collect()
+}

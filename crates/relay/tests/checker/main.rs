@@ -1,0 +1,32 @@
+//! The checker: random schedules of faults against the program `turnwire-relay`, and the laws that must hold over what came of
+//! them.
+//!
+//! - `upstream` is the agent, `tab` a reader, `proxy` a network that breaks, `process` the relay;
+//! - `schedule` lets them meet, by a seed;
+//! - `history` is what happened, `laws` judges it;
+//! - `mutants` holds the laws themselves to account: a relay with a fault on purpose breaks each of them. They are in a relay
+//!   with the feature `mutants` only: `cargo test -p turnwire-relay --features mutants --test checker`.
+//!
+//! A failure names its seed. `TURNWIRE_CHECKER_SEED` runs that one, `TURNWIRE_CHECKER_SCHEDULES` sets how many run.
+
+#![cfg(target_os = "linux")]
+
+mod history;
+mod laws;
+#[cfg(feature = "mutants")]
+mod mutants;
+mod process;
+mod proxy;
+mod random;
+mod schedule;
+mod schedules;
+mod tab;
+mod upstream;
+
+/// How many schedules run at once. They mostly wait.
+const AT_ONCE: usize = 4;
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} is no number: {text}")))
+}

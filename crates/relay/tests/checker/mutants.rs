@@ -1,0 +1,50 @@
+//! Each law finds the relay that breaks it.
+
+use std::io::{Write, stderr};
+
+use futures_util::{StreamExt, stream};
+
+use crate::laws::Law;
+use crate::{AT_ONCE, number, schedule};
+
+/// The faults on purpose, by their names in the relay's source, and the law that each of them breaks.
+const MUTANTS: [(&str, Law); 9] = [
+    ("frame_before", Law::Agreement),
+    ("to_the_tail", Law::Chain),
+    ("frame_lost", Law::Prefix),
+    ("ended_again", Law::OneEnd),
+    ("written_late", Law::Kept),
+    ("begun_again", Law::Once),
+    ("left_open", Law::Heard),
+    ("any_end_is_done", Law::Done),
+    ("called_unsent", Law::Unsent),
+];
+
+/// Schedules of a mutant, until one of them has found it.
+const TRIES: u64 = 60;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_law_finds_the_relay_that_breaks_it() {
+    let chosen = std::env::var("TURNWIRE_CHECKER_MUTANT").ok();
+    let first = number("TURNWIRE_CHECKER_SEED").unwrap_or(0);
+    let mut unfound = Vec::new();
+    for (mutant, law) in MUTANTS.into_iter().filter(|(name, _)| chosen.as_ref().is_none_or(|it| it == name)) {
+        let played = stream::iter(first..first + TRIES)
+            .map(|seed| async move { (seed, schedule::play(seed, Some(mutant)).await.0) })
+            .buffered(AT_ONCE)
+            .filter_map(|(seed, violations)| async move {
+                let found = violations.into_iter().find(|violation| violation.law == law);
+                found.map(|violation| (seed, violation))
+            });
+        let mut played = std::pin::pin!(played);
+        let found = played.next().await;
+        let _ = match &found {
+            Some((seed, violation)) => writeln!(stderr(), "{mutant}: seed {seed}: {violation}"),
+            None => writeln!(stderr(), "{mutant}: not found in {TRIES} schedules"),
+        };
+        if found.is_none() {
+            unfound.push(mutant);
+        }
+    }
+    assert!(unfound.is_empty(), "no schedule finds {unfound:?}");
+}

@@ -1,0 +1,266 @@
+//! A page's tab: starts a turn or joins it, and comes again after its last frame until it has heard of the end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use reqwest::{Client, Method, RequestBuilder, Response};
+use tokio::time::{sleep, timeout};
+
+use crate::history::{Connection, Heard, History, Refused, Tab};
+use crate::random::Random;
+use crate::upstream::{Protocol, Script, is_last};
+
+/// Silence after which a tab gives a connection up. A turn that goes on is never silent for so long, but for the stalls.
+const SILENCE: Duration = Duration::from_secs(2);
+/// How long a start may take to be answered: an agent that does not answer is given up by the relay before.
+const ANSWER: Duration = Duration::from_secs(6);
+/// The pause before a tab comes again.
+const PAUSE: Duration = Duration::from_millis(80);
+
+/// What the relay says of a start that it has not sent.
+const UNSENT: [&str; 5] = ["unreachable", "log_unavailable", "draining", "limit", "overloaded"];
+
+/// One reader of a turn.
+pub(crate) struct Page {
+    pub(crate) history: Arc<History>,
+    pub(crate) client: Client,
+    /// Where the relay is called.
+    pub(crate) relay: SocketAddr,
+    pub(crate) script: Script,
+    /// Whether it starts the turn, or joins it.
+    pub(crate) starts: bool,
+    /// Whether it says that it knows the relay.
+    pub(crate) is_ours: bool,
+    /// Whether it takes its time after each piece.
+    pub(crate) is_slow: bool,
+    pub(crate) random: Random,
+}
+
+/// What became of a request.
+enum Answer {
+    Stream(String, Response),
+    /// The tab knows how the turn ended.
+    Heard(Heard),
+    /// It comes again later.
+    Again,
+    /// The relay knows no such turn.
+    NotThere,
+    /// The log is another one: the tab reads it from its beginning.
+    Anew,
+}
+
+impl Page {
+    /// Reads the turn to its end. What it got is noted as it comes: the schedule may give up on it.
+    pub(crate) async fn read(mut self) {
+        let id = self.script.id();
+        let number = self.history.with(&id, |turn| {
+            turn.tabs.push(Tab { came: Some(Instant::now()), ..Tab::default() });
+            turn.tabs.len() - 1
+        });
+        let history = self.history.clone();
+        let note =
+            |change: &mut dyn FnMut(&mut Tab)| history.with(&id, |turn| change(&mut turn.tabs[number]));
+        let (mut log, mut cursor) = (None::<String>, 0);
+        let mut must_start = self.starts;
+        let heard = loop {
+            let request = if must_start { self.start(cursor) } else { self.attach(cursor, log.as_deref()) };
+            match self.ask(request, &note).await {
+                Answer::Stream(named, response) => {
+                    log = Some(named.clone());
+                    note(&mut |tab| {
+                        tab.connections.push(Connection {
+                            after: cursor,
+                            log: named.clone(),
+                            frames: Vec::new(),
+                        });
+                    });
+                    let heard = self.stream(response, &note).await;
+                    // With the start's answer, or without: it may come again by either.
+                    must_start = self.starts && self.random.percent(30);
+                    note(&mut |tab| {
+                        cursor = tab
+                            .connections
+                            .last()
+                            .and_then(|last| last.frames.last())
+                            .map_or(cursor, |last| last.0);
+                    });
+                    if let Some(heard) = heard {
+                        break heard;
+                    }
+                    if let Some(heard) = self.listed(cursor).await {
+                        break heard;
+                    }
+                }
+                Answer::Heard(heard) => break heard,
+                Answer::NotThere if cursor > 0 => {
+                    note(&mut |tab| {
+                        tab.surprises.push(format!("the turn is gone, {cursor} frames of it were seen"));
+                    });
+                    break Heard::Unknown;
+                }
+                Answer::NotThere => must_start = self.starts,
+                Answer::Anew => (log, cursor) = (None, 0),
+                Answer::Again => {}
+            }
+            sleep(PAUSE).await;
+        };
+        note(&mut |tab| tab.heard = Some((Instant::now(), heard.clone())));
+    }
+
+    fn path(&self, rest: &str) -> String {
+        let name = match self.script.protocol {
+            Protocol::Aap => "aap",
+            Protocol::Tirea => "tirea",
+        };
+        format!("http://{}/{name}{rest}", self.relay)
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, self.path(path));
+        if self.is_ours { request.header("turnwire-relay", "1") } else { request }
+    }
+
+    fn start(&self, cursor: u64) -> RequestBuilder {
+        self.request_to_start("[]").header("last-event-id", cursor.to_string())
+    }
+
+    fn request_to_start(&self, messages: &str) -> RequestBuilder {
+        let id = self.script.id();
+        let (path, body) = match self.script.protocol {
+            Protocol::Aap => {
+                (format!("/sessions/{id}/turns"), format!("{{\"stream\":\"delta\",\"messages\":{messages}}}"))
+            }
+            Protocol::Tirea => (
+                "/v1/runs".to_owned(),
+                format!(
+                    "{{\"agentId\":\"a\",\"threadId\":\"{id}\",\"runId\":\"{id}\",\"messages\":{messages}}}"
+                ),
+            ),
+        };
+        let request = self.request(Method::POST, &path).header("turnwire-turn", id);
+        request.header("content-type", "application/json").body(body)
+    }
+
+    fn attach(&self, cursor: u64, log: Option<&str>) -> RequestBuilder {
+        let log = log.map_or(String::new(), |log| format!("?log={log}"));
+        let path = format!("/_turnwire/v1/turns/{}/events{log}", self.script.id());
+        self.request(Method::GET, &path).header("last-event-id", cursor.to_string())
+    }
+
+    /// Asks the relay to end the turn.
+    pub(crate) async fn stop(&self) {
+        let path = format!("/_turnwire/v1/turns/{}", self.script.id());
+        let _ = timeout(ANSWER, self.request(Method::DELETE, &path).send()).await;
+    }
+
+    /// Starts the same turn with another message. Returns what is wrong with the answer.
+    pub(crate) async fn conflict(&self) -> Option<String> {
+        let answer = timeout(ANSWER, self.request_to_start("[1]").send()).await.ok()?.ok()?;
+        let status = answer.status().as_u16();
+        // Refused for another reason, or because of what the turn is.
+        (!matches!(status, 409 | 429 | 503))
+            .then(|| format!("another start of the same turn was answered with {status}"))
+    }
+
+    /// Sends the start once more, after the end. Returns what is wrong with the answer.
+    pub(crate) async fn start_again(&self) -> Option<String> {
+        let answer = timeout(ANSWER, self.start(0).send()).await.ok()?.ok()?;
+        let status = answer.status().as_u16();
+        let _ = timeout(ANSWER, answer.bytes()).await;
+        matches!(status, 404 | 409 | 412).then(|| format!("a repeated start was answered with {status}"))
+    }
+
+    async fn ask(&self, request: RequestBuilder, note: &impl Fn(&mut dyn FnMut(&mut Tab))) -> Answer {
+        let Ok(Ok(response)) = timeout(ANSWER, request.send()).await else { return Answer::Again };
+        let header = |name: &str| {
+            let value = response.headers().get(name).and_then(|value| value.to_str().ok());
+            value.unwrap_or_default().to_owned()
+        };
+        let (status, kind, log) =
+            (response.status().as_u16(), header("content-type"), header("turnwire-log"));
+        if status == 200 && kind.starts_with("text/event-stream") {
+            return Answer::Stream(log, response);
+        }
+        let Ok(Ok(text)) = timeout(ANSWER, response.text()).await else { return Answer::Again };
+        if !log.is_empty() {
+            // The agent's own answer, as it is.
+            note(&mut |tab| {
+                let frames = vec![(1, text.clone())];
+                tab.connections.push(Connection { after: 0, log: log.clone(), frames });
+            });
+            return Answer::Heard(Heard::Whole);
+        }
+        let code: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let code = code["code"].as_str().unwrap_or_default();
+        match (status, code) {
+            (503 | 429, _) => {
+                let refused = || Refused { at: Instant::now(), is_unsent: UNSENT.contains(&code) };
+                note(&mut |tab| tab.refusals.push(refused()));
+                Answer::Again
+            }
+            (504, _) | (502, "unanswered") => Answer::Heard(Heard::Unanswered),
+            (404, _) => Answer::NotThere,
+            (412, "log_changed") => Answer::Anew,
+            _ => {
+                note(&mut |tab| tab.surprises.push(format!("an answer {status}: {text}")));
+                Answer::Heard(Heard::Unknown)
+            }
+        }
+    }
+
+    /// Reads a stream, until it ends or has been silent for too long. Returns what it says of the turn's end.
+    async fn stream(
+        &mut self,
+        response: Response,
+        note: &impl Fn(&mut dyn FnMut(&mut Tab)),
+    ) -> Option<Heard> {
+        let mut bytes = response.bytes_stream();
+        let (mut read, mut heard) = (Vec::new(), None);
+        while let Ok(Some(Ok(piece))) = timeout(SILENCE, bytes.next()).await {
+            read.extend_from_slice(&piece);
+            while let Some(at) = read.windows(2).position(|pair| pair == b"\n\n") {
+                let frame: Vec<u8> = read.drain(..at + 2).collect();
+                let frame = String::from_utf8_lossy(&frame);
+                heard = heard.or(told(&frame));
+                if let Some((offset, frame)) = numbered(&frame) {
+                    if is_last(frame) {
+                        heard = Some(Heard::Done);
+                    }
+                    note(&mut |tab| {
+                        let connection = tab.connections.last_mut().expect("it is connected");
+                        connection.frames.push((offset, frame.to_owned()));
+                    });
+                }
+            }
+            if self.is_slow {
+                let pause = self.random.millis(1..60);
+                sleep(pause).await;
+            }
+        }
+        heard
+    }
+
+    /// Whether the list of turns says that the turn has ended, and this tab has all of it.
+    async fn listed(&self, cursor: u64) -> Option<Heard> {
+        let session = format!("/_turnwire/v1/turns?session={}", self.script.id());
+        let answer = timeout(ANSWER, self.request(Method::GET, &session).send()).await.ok()?.ok()?;
+        let list: serde_json::Value = timeout(ANSWER, answer.json()).await.ok()?.ok()?;
+        let turn = &list["turns"][0];
+        let has_ended = turn["state"] == "closed" && turn["last"].as_u64() == Some(cursor);
+        has_ended.then(|| Heard::Listed(turn["end"]["end"].as_str().unwrap_or_default().to_owned()))
+    }
+}
+
+fn numbered(frame: &str) -> Option<(u64, &str)> {
+    let (offset, frame) = frame.strip_prefix("id: ")?.split_once('\n')?;
+    Some((offset.parse().ok()?, frame))
+}
+
+/// A cut that the relay tells of.
+fn told(frame: &str) -> Option<Heard> {
+    let data = frame.strip_prefix("event: turnwire.cut\ndata: ")?;
+    let data: serde_json::Value = serde_json::from_str(data).ok()?;
+    Some(Heard::Cut { reason: data["reason"].as_str()?.to_owned(), last: data["last"].as_u64()? })
+}

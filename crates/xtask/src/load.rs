@@ -1,0 +1,34 @@
+//! `bench relay`: the relay under load, beside the agent itself and the development relay. What is measured is in
+//! `crates/relay/examples/load`; this module builds what that needs and starts it.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::command;
+use crate::progress::begin;
+use crate::project::{Project, cargo};
+
+/// Builds what is needed, and fails when a claim does not hold. The results are in `target/bench-relay.json`.
+pub(crate) fn run(project: &Project, is_quick: bool) -> Result<()> {
+    begin("bench: compiling the load, and the relay in it (cargo)");
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--release", "--package", "turnwire-relay", "--example", "load"]);
+    command::run(build.current_dir(project.root()))?;
+    let program = format!("release/examples/load{}", std::env::consts::EXE_SUFFIX);
+    let program = project.target().join(program);
+    begin("bench: the relay under load, for about four minutes");
+    let mut load = if cfg!(unix) {
+        // Ten thousand readers are as many open files, in the load and in the relay.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -n \"$(ulimit -Hn)\"; exec \"$@\"", "sh"]).arg(program);
+        shell
+    } else {
+        Command::new(program)
+    };
+    load.arg(project.target().join("bench-relay.json"));
+    if is_quick {
+        load.arg("--quick");
+    }
+    command::run(&mut load)
+}
