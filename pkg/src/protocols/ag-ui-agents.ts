@@ -1,7 +1,7 @@
 // The sessions of servers that have none: the client makes them, and keeps their conversations in a store (AG-UI).
 import { Call } from "../boundary/calls.js";
 import type { Agent } from "../client/agent.js";
-import { demand, InputError, Listeners, messageOf, newId, split, Watch, within } from "../client/face.js";
+import { ApiError, demand, InputError, Listeners, messageOf, newId, split, Watch, within } from "../client/face.js";
 import type { ManagedAgents, ManagedOptions, MakeSession } from "../client/managed-session.js";
 import type { KeptMessages, RunSettings } from "../client/run-settings.js";
 import { sessionStore, type TextStore } from "../common/store.js";
@@ -99,7 +99,11 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     told.add("failure", (error) => {
       throw error;
     });
-    const stop = (terms: object): Promise<void> => this.#stop(id, terms).catch((error) => told.tell("failure", error));
+    const stop = (terms: object): Promise<void> =>
+      this.#stop(id, terms).catch((error) => {
+        // A run that has ended just then cannot be stopped any more.
+        if (!(error instanceof ApiError && [404, 409].includes(error.status ?? 0))) told.tell("failure", error);
+      });
     const setup: AgUiSetup = { settings: options, conversation, keep: (text) => told.tell("messages", text), stop };
     // A session is there from its beginning, whatever becomes of its first run.
     setup.keep(conversation || "{}");

@@ -197,6 +197,26 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
     await next.waitForCompletion();
     assert.deepEqual([next.status, asked], ["done", ["run", "stop", "connect", "run"]]);
   });
+
+  for (const status of [404, 409, 500]) {
+    test(`a stop that the server refuses with ${status} keeps no turn from starting`, async (t) => {
+      const reported = [];
+      globalThis.reportError = (error) => reported.push(error.status);
+      t.after(() => delete globalThis.reportError);
+      const { session } = await open({ pace: "5", faults: { stop: Array(20).fill(`status:${status}`) } });
+      const turn = session.createTurn("long 20");
+      const over = turn.waitForCompletion();
+      await new Promise((resolve) => turn.on("model.message.delta", resolve));
+      await turn.cancel();
+      await over;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const next = session.createTurn("plain");
+      await next.waitForCompletion();
+      assert.equal(next.status, "done");
+      // One that has just ended cannot be stopped; anything else is reported.
+      assert.deepEqual(reported, status === 500 ? [500] : []);
+    });
+  }
 });
 
 describe("a connection that the server keeps open after the end of a run", WITH_GATEWAY, () => {
