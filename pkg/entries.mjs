@@ -10,10 +10,7 @@ import { dirname, join } from "node:path";
 
 const HEAD = "// Written by pkg/entries.mjs from pkg/families.json: do not edit it.\n";
 
-/**
- * The families: by name the protocols, and the extras by what the face calls them, each as `file export`. One with `later` is a
- * function that loads it, for what few pages need.
- */
+/** The families: by name the protocols, and the extras by what the face calls them, each as `file export`. */
 export const families = JSON.parse(readFileSync(join(import.meta.dirname, "families.json"), "utf8"));
 
 /** Writes the sources that have changed. */
@@ -73,12 +70,10 @@ export const PROTOCOLS = Object.keys(CORES) as Protocol[];
 
 function core(family, extras) {
   const exported = Object.entries(extras).map(([name, place]) => {
-    const [file, own, isLater] = place.split(" ");
-    if (isLater) return `export const ${name} = async () => (await chunk(import("../../${file}.js"))).${own};\n`;
+    const [file, own] = place.split(" ");
     return `export { ${own} as ${name} } from "../../${file}.js";\n`;
   });
-  const face = exported.some((line) => line.includes("chunk(")) ? 'import { chunk } from "../../client/face.js";\n' : "";
-  return `${HEAD}${face}export { packed } from "../../../core/${family}/inline.js";\n${exported.join("")}`;
+  return `${HEAD}export { packed } from "../../../core/${family}/inline.js";\n${exported.join("")}`;
 }
 
 function entry(family, protocols) {
@@ -129,8 +124,8 @@ ${rows.join("")}};
 function extrasOf(all) {
   const rows = all.map(([family, { extras = {} }]) => {
     const loaded = Object.entries(extras).map(([name, place]) => {
-      const [file, own, isLater] = place.split(" ");
-      return `${name}: ${isLater ? "async () => " : ""}(await import("../../${file}.js")).${own}`;
+      const [file, own] = place.split(" ");
+      return `${name}: (await import("../../${file}.js")).${own}`;
     });
     return `  "${family}": async () => ({${loaded.join(", ")}}),\n`;
   });
@@ -151,7 +146,7 @@ function workers(all) {
     }),
   );
   const rows = all.map(([family, { extras = {} }], at) => {
-    const own = Object.entries(extras).map(([name, place]) => `, ${name}: ${place.endsWith(" later") ? "async () => " : ""}${name}${at}`);
+    const own = Object.keys(extras).map((name) => `, ${name}: ${name}${at}`);
     return `  "${family}": () => ({ start${own.join("")} }),\n`;
   });
   return `${HEAD}import { started } from "../../client/face.js";

@@ -28,8 +28,7 @@ export async function connectWith(sources: Sources, options: ConnectOptions): Pr
   const core = new CoreClient(loaded, PROTOCOLS.indexOf(protocol) + (relay ? RELAYED : 0), given.maxFrameBytes);
   const [capabilities, conventions] = capabilitiesOf(adopting(() => core.capabilities()));
   const settings = { ...given, idleTimeout: given.idleTimeout ?? conventions.silence };
-  const relayed = relay ? await loaded.relayed?.() : undefined;
-  const extras = relayed?.(loaded, FetchTransport) ?? loaded;
+  const extras = (relay && loaded.relayed?.(loaded, FetchTransport)) || loaded;
   const Way = extras.Way ?? FetchTransport;
   const transport = new Way(core, baseUrl, options, settings);
   const connection = { core, transport, settings, capabilities, conventions, extras, store: options.store };

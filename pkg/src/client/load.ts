@@ -31,8 +31,8 @@ export interface Extras {
   readonly Elision?: MakeElision;
   /** Reads a page of a session's history. @internal */
   readonly readHistory: (host: ConversationHost, page: HistoryPage) => Promise<History>;
-  /** Loads what puts a relay before the server, if one can keep the turns; `Way` is that to the server itself. @internal */
-  readonly relayed?: () => Promise<(extras: Extras, Way: typeof FetchTransport) => Extras>;
+  /** The extras with a relay before the server, if one can keep the turns; `Way` is that to the server itself. @internal */
+  readonly relayed?: (extras: Extras, Way: typeof FetchTransport) => Extras;
   /** Whether a list was refused because it is empty; `read` reads the session. @internal */
   readonly isEmptyList?: (error: unknown, read: () => Promise<SessionRecord>) => Promise<boolean>;
 }
