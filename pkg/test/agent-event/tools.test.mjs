@@ -289,7 +289,7 @@ for (const [name, reply, sent, turns] of [
       [RUN]: recordOf(since([CLOCK])),
       [DECISION]: async (exchange) => (await gate.promise, replies.shift()(exchange)),
     };
-    const { server, live, run, turn, followed } = await talking(t, "awaken", [CLOCK], { clock: tool(() => "12:00") }, { routes, connection: { reconnect: { baseDelay: 400, maxDelay: 400 } } });
+    const { server, live, run, turn, followed } = await talking(t, "awaken", [CLOCK], { clock: tool(() => "12:00") }, { routes, connection: { reconnect: { baseDelay: 2000, maxDelay: 2000 } } });
     await eventually(() => given(server).length === 1);
     await live.write(frames("awaken", pause));
     await live.end();
