@@ -16,6 +16,7 @@ import { demandSettings } from "./aap-settings.js";
 import { Turnstile } from "./turnstile.js";
 
 export { AapAgents } from "./aap-agents.js";
+export { relayed } from "./relay.js";
 
 /** Reads a page of a session's history. */
 export function readConversation(host: ConversationHost, page: HistoryPage): Promise<History> {
