@@ -113,7 +113,8 @@ impl Conversation {
             answered.number(message.fields.text("toolCallId"));
         }
         for message in &mut self.messages {
-            message.calls.retain(|call| answered.get(call.id()).is_some());
+            // A result without the id of a call answers none.
+            message.calls.retain(|call| !call.id().is_empty() && answered.get(call.id()).is_some());
         }
         self.drop_empty_messages();
     }
