@@ -1,6 +1,7 @@
 // The Node half of `cargo xtask build`, in stages:
+//   node build.mjs unpacker       core/unpacker.wasm -> optimised, as text in core/unpacker.js
 //   node build.mjs core FAMILY    core/FAMILY/core_bg.wasm -> kept as raw.wasm, optimised in place, checked;
-//                                 inline.js; script.js for `turnwire/nowasm`
+//                                 script.js for `turnwire/nowasm`
 //   node build.mjs sources        families.json      -> the sources that follow from it, in src/
 //   node build.mjs documents      the repository's documents -> those of the package
 //   node build.mjs dist           src/ + core/      -> dist/: bundles, modules, types
@@ -14,7 +15,6 @@ import { minify } from "terser";
 import { copyDocuments } from "./documents.mjs";
 import { families, writeSources } from "./entries.mjs";
 import { byLine, withSources } from "./maps.mjs";
-import { aligned, pack } from "./pack.mjs";
 import { LOWERED, scriptOf } from "./script.mjs";
 
 const root = import.meta.dirname;
@@ -174,19 +174,29 @@ async function core(family) {
   }
   writeFileSync(raw, prune(readFileSync(wasm), family));
   optimise(raw, wasm, "--strip-producers", "--strip-target-features");
-  const bytes = aligned(readFileSync(wasm));
-  writeFileSync(wasm, bytes);
-  const imports = WebAssembly.Module.imports(await WebAssembly.compile(bytes));
+  const imports = WebAssembly.Module.imports(await WebAssembly.compile(readFileSync(wasm)));
   if (imports.length > 0) {
     throw new Error(`the core must need nothing of JavaScript, but imports ${imports.map(({ name }) => name)}`);
   }
-  if (family === WHOLE) return;
-  writeFileSync(inCore(family, "inline.js"), `export const packed = ${JSON.stringify(pack(bytes))};\n`);
-  writeFileSync(
-    inCore(family, "inline.d.ts"),
-    "/** The module as text; `unpack` makes it of that. */\nexport declare const packed: readonly string[];\n",
-  );
   if (family === SCRIPTED) writeScript(raw);
+}
+
+/**
+ * Writes the module that unpacks the cores. It is too small for a better form than two digits a byte: brotli makes 1.6 KB of
+ * them, and 1.5 of the best form that was tried.
+ */
+function unpacker() {
+  const [wasm, small] = ["unpacker.wasm", "unpacker-small.wasm"].map((file) => join(root, "core", file));
+  const module = binaryen.readBinary(readFileSync(wasm));
+  for (const unused of ["__data_end", "__heap_base"]) module.removeExport(unused);
+  writeFileSync(small, module.emitBinary());
+  module.dispose();
+  optimise(small, small, "--strip-producers", "--strip-target-features");
+  writeFileSync(join(root, "core", "unpacker.js"), `export const unpacker = "${readFileSync(small).toString("hex")}";\n`);
+  writeFileSync(
+    join(root, "core", "unpacker.d.ts"),
+    "/** The module that makes a core's module of its text, as hexadecimal digits. */\nexport declare const unpacker: string;\n",
+  );
 }
 
 /** Writes the core that is no WebAssembly. */
@@ -514,7 +524,7 @@ function node(...command) {
 }
 
 const documents = () => copyDocuments(join(root, ".."), root);
-const STAGES = { core, dist, documents, names, sources: () => writeSources(root) };
+const STAGES = { core, dist, documents, names, sources: () => writeSources(root), unpacker };
 const [, , name, family] = process.argv;
 const stage = STAGES[name];
 if (stage === undefined || ((stage === core || stage === names) && ![WHOLE, ...FAMILIES].includes(family))) {

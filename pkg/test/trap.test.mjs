@@ -12,10 +12,13 @@ let isBeyondRepair = false;
 const started = [];
 const { Instance } = WebAssembly;
 WebAssembly.Instance = function (...given) {
+  const instance = new Instance(...given);
+  // That is no core: it makes the module of one.
+  if ("unpack" in instance.exports) return instance;
   const core = { hasFailed: false, callsAfter: [] };
   started.push(core);
   const exports = {};
-  for (const [name, value] of Object.entries(new Instance(...given).exports)) {
+  for (const [name, value] of Object.entries(instance.exports)) {
     exports[name] = typeof value !== "function" ? value : (...parameters) => {
       if (core.hasFailed) core.callsAfter.push(name);
       if (!isDue && !(core.hasFailed && isBeyondRepair)) return value(...parameters);

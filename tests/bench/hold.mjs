@@ -32,9 +32,10 @@ export function wasmBytes() {
   return [...memories].reduce((sum, memory) => sum + memory.buffer.byteLength, 0);
 }
 
-/** Notes the memory of each module that is instantiated. */
+/** Notes the memory of each module that is instantiated, but for the one that makes the module of a core, and goes then. */
 function watchMemories() {
   const note = (instance) => {
+    if ("unpack" in instance.exports) return instance;
     for (const value of Object.values(instance.exports)) if (value instanceof WebAssembly.Memory) memories.add(value);
     return instance;
   };

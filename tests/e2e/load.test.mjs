@@ -113,8 +113,11 @@ test("after a trap of the core, its session goes on in another one", async () =>
     let started = 0;
     const { Instance } = WebAssembly;
     WebAssembly.Instance = function (module) {
+      const instance = new Instance(module);
+      // That is no core: it makes the module of one.
+      if ("unpack" in instance.exports) return instance;
       started += 1;
-      const exports = { ...new Instance(module).exports };
+      const exports = { ...instance.exports };
       for (const [name, value] of Object.entries(exports)) {
         if (typeof value !== "function") continue;
         exports[name] = (...given) => {

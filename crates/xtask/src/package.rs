@@ -39,8 +39,17 @@ const BUNDLED: [&str; 8] = [
     "tsconfig.json",
 ];
 
-/// What a core's text is made by, besides its module, relative to the package.
-const PACKED_BY: [&str; 4] = ["build.mjs", "pack.mjs", "script.mjs", "src/boundary/unpack.ts"];
+/// What makes a core small, and its text, relative to the checkout.
+const PACKED_BY: [&str; 4] = ["pkg/build.mjs", "pkg/package-lock.json", "pkg/script.mjs", PACKING];
+
+/// The form of the texts, and what reads them in a page.
+const PACKING: &str = "crates/packing";
+
+/// The text of what reads them, in `pkg/core/`.
+const UNPACKER: &str = "unpacker.js";
+
+/// The most bytes of its stack.
+const UNPACKER_STACK: &str = "-Clink-arg=-zstack-size=65536";
 
 /// Builds the package; afterwards `pkg/` can be packed, imported and required.
 pub(crate) fn build(project: &Project) -> Result<()> {
@@ -50,7 +59,7 @@ pub(crate) fn build(project: &Project) -> Result<()> {
     for stage in ["sources", "documents"] {
         run(Command::new("node").args(["build.mjs", stage]).current_dir(project.path("pkg")))?;
     }
-    let mut core_changed = false;
+    let mut core_changed = unpacker(project)?;
     for family in cores() {
         let module = compile(project, family)?;
         core_changed |= bind_and_optimise(project, family, &module)?;
@@ -83,7 +92,7 @@ fn lock(project: &Project) -> Result<File> {
 /// stamp of our own every build would make all of them anew. What they depend on is compiled once.
 fn compile(project: &Project, family: &str) -> Result<PathBuf> {
     let module = project.scratch("cores")?.join(format!("{family}.wasm"));
-    let flags = flags(project)?;
+    let flags = flags(project, &[])?;
     let mut stamp = Stamp::new(project, &format!("compile-{family}"))?.text(&flags).output(module.clone());
     for input in COMPILED {
         stamp = stamp.input(&project.path(input))?;
@@ -100,22 +109,75 @@ fn compile(project: &Project, family: &str) -> Result<PathBuf> {
         .arg("--config")
         .arg(format!("target.{}.rustflags={flags}", rust::WASM_TARGET))
         .current_dir(project.root()))?;
-    let compiled = project.target().join(rust::WASM_TARGET).join("release/turnwire.wasm");
-    fs::copy(&compiled, &module).with_context(|| format!("cannot copy {}", compiled.display()))?;
+    take(project, "turnwire", &module)?;
     stamp.keep()?;
     Ok(module)
+}
+
+/// Copies the module that was made of a package.
+fn take(project: &Project, name: &str, to: &Path) -> Result<()> {
+    let compiled = project.target().join(rust::WASM_TARGET).join("release").join(name).with_extension("wasm");
+    fs::copy(&compiled, to).with_context(|| format!("cannot copy {}", compiled.display()))?;
+    Ok(())
+}
+
+/// What unpacks the cores, in `pkg/core/`. It is a module itself, since an engine takes long for a script that runs once.
+fn unpacker(project: &Project) -> Result<bool> {
+    let core = project.path("pkg/core");
+    let flags = flags(project, &[UNPACKER_STACK])?;
+    let mut stamp = Stamp::new(project, "unpacker")?.text(&flags).output(core.join(UNPACKER));
+    for input in COMPILED.iter().chain(&PACKED_BY).filter(|input| **input != "src") {
+        stamp = stamp.input(&project.path(input))?;
+    }
+    if stamp.is_current() {
+        return Ok(false);
+    }
+    stamp.clear();
+    begin("core: compiling what unpacks the cores");
+    fs::create_dir_all(&core)?;
+    run(cargo()
+        .args([
+            "rustc",
+            "--quiet",
+            "--release",
+            "--lib",
+            "--package",
+            "turnwire-packing",
+            "--crate-type",
+            "cdylib",
+        ])
+        .args(["--target", rust::WASM_TARGET, "--config"])
+        .arg(format!("target.{}.rustflags={flags}", rust::WASM_TARGET))
+        .current_dir(project.root()))?;
+    take(project, "turnwire_packing", &core.join("unpacker.wasm"))?;
+    run(Command::new("node").args(["build.mjs", "unpacker"]).current_dir(project.path("pkg")))?;
+    stamp.keep()?;
+    Ok(true)
+}
+
+/// Writes a core's text.
+fn inline(core: &Path) -> Result<()> {
+    let path = core.join("core_bg.wasm");
+    let module = turnwire_packing::aligned(&fs::read(&path)?)?;
+    fs::write(&path, &module)?;
+    let text = serde_json::to_string(&turnwire_packing::pack(&module)?)?;
+    fs::write(core.join("inline.js"), format!("export const packed = {text};\n"))?;
+    let declaration =
+        "/** The module as text; `unpack` makes it of that. */\nexport declare const packed: string;\n";
+    fs::write(core.join("inline.d.ts"), declaration).context("cannot write the text of a core")
 }
 
 /// Flags of the compiler, as a TOML list: to inline by the size that suits compressed modules (measured: with 5
 /// they are 0 to 400 brotli bytes smaller than with 0 or 8, and as fast: engines inline what is hot), and not to
 /// repeat loads on other paths only to spare one (100 bytes); and the module, which holds the places where it could panic, names
 /// files as they are called in their crate, and no directory of this machine.
-fn flags(project: &Project) -> Result<String> {
+fn flags(project: &Project, own: &[&str]) -> Result<String> {
     let mut directories = rust::package_sources()?;
     directories.push(rust::sysroot(project)?.join("lib/rustlib/src/rust/library"));
     let remap = |directory: &PathBuf| format!("--remap-path-prefix={}=", directory.join("").display());
     let mut flags: Vec<_> = directories.iter().map(remap).collect();
     flags.push("-Cllvm-args=-inline-threshold=5 -enable-load-pre=false".to_owned());
+    flags.extend(own.iter().copied().map(str::to_owned));
     serde_json::to_string(&flags).context("paths are text")
 }
 
@@ -126,7 +188,6 @@ fn bind_and_optimise(project: &Project, family: &str, module: &Path) -> Result<b
     let mut stamp = Stamp::new(project, &format!("core-{family}"))?
         .text(&rust::wasm_bindgen_version(project)?)
         .input(module)?
-        .input(&pkg.join("package-lock.json"))?
         .output(core.join("core.js"))
         .output(core.join("core.d.ts"))
         .output(core.join("core_bg.wasm"))
@@ -135,7 +196,7 @@ fn bind_and_optimise(project: &Project, family: &str, module: &Path) -> Result<b
         stamp = stamp.input(&pkg.join("core").join(WHOLE).join(EXPORTS))?.output(core.join("inline.js"));
     }
     for input in PACKED_BY {
-        stamp = stamp.input(&pkg.join(input))?;
+        stamp = stamp.input(&project.path(input))?;
     }
     if stamp.is_current() {
         return Ok(false);
@@ -153,6 +214,9 @@ fn bind_and_optimise(project: &Project, family: &str, module: &Path) -> Result<b
         .arg(module))?;
     begin("core: making the module small (binaryen), compiling it as a check, inlining it");
     run(Command::new("node").args(["build.mjs", "core", family]).current_dir(&pkg))?;
+    if family != WHOLE {
+        inline(&core)?;
+    }
     stamp.keep()?;
     Ok(true)
 }
@@ -165,6 +229,7 @@ fn bundle(project: &Project) -> Result<bool> {
     for input in BUNDLED {
         stamp = stamp.input(&pkg.join(input))?;
     }
+    stamp = stamp.input(&pkg.join("core").join(UNPACKER))?;
     for family in cores() {
         for input in CORE.iter().filter(|input| family != WHOLE || **input != "inline.js") {
             stamp = stamp.input(&pkg.join("core").join(family).join(input))?;

@@ -130,7 +130,7 @@ export function started(module: WasmModule): RawExports {
 }
 
 /** A core whose module is stored as text. */
-export async function compiled({ packed, ...extras }: Extras & { packed: readonly string[] }): Promise<Startable> {
+export async function compiled({ packed, ...extras }: Extras & { packed: string }): Promise<Startable> {
   const module = await WebAssembly.compile(unpack(packed));
   return { start: () => started(module), ...extras };
 }

@@ -11,7 +11,8 @@ const { Instance } = WebAssembly;
 WebAssembly.Instance = class extends Instance {
   constructor(...rest) {
     super(...rest);
-    memories.push(this.exports.memory);
+    // What makes a core's module is a module of its own.
+    if (!("unpack" in this.exports)) memories.push(this.exports.memory);
   }
 };
 const { connect } = await import("../../dist/index.js");

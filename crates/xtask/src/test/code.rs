@@ -47,6 +47,7 @@ pub(super) fn clippy(session: &Session<'_>) -> Result<Verdict> {
     rust::ensure_wasm_target(session.project)?;
     let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
     lint(&[&browser[..], &["--all-targets", "--features", "module,js-classes"]].concat())?;
+    lint(&["--package", "turnwire-packing", "--target", rust::WASM_TARGET])?;
     // Each family of protocols by itself: as the package has it, and as a Rust front end may.
     let ways = session.scope.of(1, 2, "ways to build each family");
     let count = session.scope.of(QUICK_FAMILIES.len(), FAMILIES.len(), "families by themselves");
