@@ -1,7 +1,7 @@
 //! Runs targets without libFuzzer: over their seeds, and random changes of them.
 //!
 //! ```text
-//! rehearse run TARGET SECONDS        the seeds, then random changes of them
+//! rehearse run TARGET SECONDS        the seeds, then for this time random changes of them
 //! rehearse replay TARGET FILE...     runs the target on these inputs
 //! ```
 
@@ -46,11 +46,11 @@ fn act() -> Result<()> {
 }
 
 fn rehearse(target: Target, time: Duration) -> Result<()> {
-    let began = Instant::now();
     let seeds = seeds::of(target)?;
     for seed in &seeds {
         attempt(target, seed)?;
     }
+    let began = Instant::now();
     let mut plan = Plan(0);
     let mut count = 0_u64;
     while began.elapsed() < time {

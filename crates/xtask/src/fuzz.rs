@@ -1,5 +1,5 @@
-//! `fuzz`: random inputs against the decoders, by libFuzzer; where that cannot be built, by blind changes of
-//! the same seeds.
+//! `fuzz`: random inputs against the decoders, by libFuzzer; where that cannot be built, and in a quick run of all tests, by blind
+//! changes of the same seeds.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -48,15 +48,16 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         return run_shown(rehearse(project).args(["replay", name]).arg(input));
     }
     let time = Duration::try_from_secs_f64(options.minutes * 60.0).context("--minutes must be a time")?;
-    match run_each(project, &chosen, time)?.failed {
+    match run_each(project, &chosen, prepare(project)?.as_deref(), time).failed {
         0 => Ok(()),
         failed => bail!("{failed} target(s) failed; see above"),
     }
 }
 
-/// Runs every target for this long; each counts as one test.
-pub(crate) fn run_all(project: &Project, time: Duration) -> Result<Tally> {
-    run_each(project, &targets(project)?, time)
+/// Runs every target for this long, by libFuzzer or, which takes far less to compile, by blind changes; each counts as one test.
+pub(crate) fn run_all(project: &Project, time: Duration, is_blind: bool) -> Result<Tally> {
+    let programs = if is_blind { None } else { prepare(project)? };
+    Ok(run_each(project, &targets(project)?, programs.as_deref(), time))
 }
 
 /// Checks the form of the code, which belongs to no other workspace.
@@ -66,18 +67,17 @@ pub(crate) fn lint(project: &Project) -> Result<()> {
     run_shown(
         cargo()
             .args(["clippy", "--quiet", "--no-default-features", "--all-targets", "--target-dir"])
-            .arg(target_directory(project))
+            .arg(project.target())
             .args(["--", "-D", "warnings"])
             .current_dir(&fuzz),
     )
 }
 
-fn run_each(project: &Project, targets: &[String], time: Duration) -> Result<Tally> {
-    let programs = prepare(project)?;
+fn run_each(project: &Project, targets: &[String], programs: Option<&Path>, time: Duration) -> Tally {
     let mut tally = Tally::default();
     for name in targets {
         begin(&format!("fuzz: {name}, for {} s", time.as_secs()));
-        let ended = match &programs {
+        let ended = match programs {
             Some(programs) => fuzz(project, &programs.join(name), name, time),
             None => run_shown(rehearse(project).args(["run", name, &time.as_secs().to_string()])),
         };
@@ -89,7 +89,7 @@ fn run_each(project: &Project, targets: &[String], time: Duration) -> Result<Tal
             }
         }
     }
-    Ok(tally)
+    tally
 }
 
 /// The targets are the files that libFuzzer enters by.
@@ -197,20 +197,12 @@ fn summary(log: &str) -> String {
     )
 }
 
-/// The targets without libFuzzer.
+/// The targets without libFuzzer: what they use is compiled as in the project's workspace, and once for both.
 fn rehearse(project: &Project) -> Command {
     let mut command = cargo();
     command
-        .args([
-            "run",
-            "--quiet",
-            "--release",
-            "--no-default-features",
-            "--example",
-            "rehearse",
-            "--target-dir",
-        ])
-        .arg(target_directory(project))
+        .args(["run", "--quiet", "--no-default-features", "--example", "rehearse", "--target-dir"])
+        .arg(project.target())
         .arg("--")
         .current_dir(project.path("crates/fuzz"));
     command

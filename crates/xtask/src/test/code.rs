@@ -94,7 +94,8 @@ pub(super) fn fuzz(session: &Session<'_>) -> Result<Verdict> {
     fuzz::lint(session.project)?;
     let [quick, all] = FUZZ_SECONDS;
     let seconds = session.scope.of(quick, all, "seconds for each target");
-    fuzz::run_all(session.project, Duration::from_secs(seconds)).map(Verdict::Counted)
+    let is_blind = session.scope.of("blind changes", "libFuzzer", "ways to make inputs") != "libFuzzer";
+    fuzz::run_all(session.project, Duration::from_secs(seconds), is_blind).map(Verdict::Counted)
 }
 
 /// All tests in Chromium; those of the crate's own client and of its classes in Firefox as well.
