@@ -99,7 +99,7 @@ for (const protocol of ["aap", "tirea"]) {
     test("another client reads the same turn while it runs", async (t) => {
       const relay = await Relay.start(t, gateway.url);
       const session = await begin(relay.url, protocol);
-      const turn = session.createTurn("slow");
+      const turn = session.createTurn("markdown");
       const ended = turn.waitForCompletion();
       await speaking(turn);
       const other = await elsewhere(relay.url, protocol, session);
@@ -154,7 +154,7 @@ for (const protocol of ["aap", "tirea"]) {
     test("a relay that crashes cuts the turn, and says so", async (t) => {
       const relay = await Relay.start(t, gateway.url);
       const session = await begin(relay.url, protocol);
-      const turn = session.createTurn("slow");
+      const turn = session.createTurn("markdown");
       const causes = [];
       turn.on("reconnecting", ({ cause }) => causes.push(cause));
       const wait = collect(turn.stream());
@@ -164,7 +164,7 @@ for (const protocol of ["aap", "tirea"]) {
       const cut = causes.find(({ code }) => code === "cut");
       assert.equal(cut?.body.reason, "relay_restarted");
       // The one finishes a turn without a reader, and its history has it; the other abandons it.
-      if (protocol === "aap") assert.deepEqual([error, turn.status, textOf(turn)], [undefined, "done", await direct(protocol, "slow")]);
+      if (protocol === "aap") assert.deepEqual([error, turn.status, textOf(turn)], [undefined, "done", await direct(protocol, "markdown")]);
       else {
         assert.deepEqual([error.code, turn.status], ["incomplete", "incomplete"]);
         assert.equal(error.cause, cut);
