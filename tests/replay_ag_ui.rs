@@ -8,6 +8,8 @@
 #[expect(dead_code, reason = "no test here cuts by its sizes")]
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/scope.rs"]
+mod scope;
 #[path = "support/typed.rs"]
 mod typed;
 
@@ -24,8 +26,9 @@ use turnwire::protocol::{Call, EventDecoder, EventSink, Protocol};
 use turnwire::sse::{Frame, FrameDecoder, FrameSink, Run};
 
 use random::Random;
+use scope::tries;
 
-const CHUNKINGS: usize = 100;
+const CHUNKINGS: u64 = 100;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/ag-ui")
@@ -170,12 +173,16 @@ fn a_stream_is_the_same_however_it_is_cut() {
     for Record { name, request, body } in records() {
         let params = params(&request);
         let whole = Reading::of(&params, false, [body.as_bytes()]);
-        for number in 0..CHUNKINGS {
-            let mut random = Random::new(number as u64);
+        for number in 0..tries(CHUNKINGS) {
+            let mut random = Random::new(number);
             let mut chunks = Vec::new();
             let mut rest = body.as_bytes();
             while !rest.is_empty() {
-                let most = if number == 0 { 1 } else { rest.len().min(1 + number * 7) };
+                let most = if number == 0 {
+                    1
+                } else {
+                    rest.len().min(1 + usize::try_from(number).expect("it is small") * 7)
+                };
                 let (chunk, after) = rest.split_at(1 + random.below(most));
                 chunks.push(chunk);
                 rest = after;

@@ -7,6 +7,8 @@
 
 #[path = "support/random.rs"]
 mod random;
+#[path = "support/scope.rs"]
+mod scope;
 
 #[path = "support/typed.rs"]
 mod typed;
@@ -24,6 +26,7 @@ use turnwire::sse::FrameDecoder;
 use turnwire::turn::{TurnMachine, TurnReader, TurnStatus};
 
 use random::Random;
+use scope::tries;
 
 const CHUNKINGS: u64 = 100;
 const FRAME_LIMIT: usize = 8 * 1024 * 1024;
@@ -166,7 +169,7 @@ fn streams_cut_anywhere_are_the_same() {
     for recording in recordings() {
         let (whole, kept) = (whole(&recording), left_with(read(&recording, [&*recording.bytes])));
         // The long ones say little that is new.
-        let chunkings = if recording.bytes.len() > 10_000 { CHUNKINGS / 20 } else { CHUNKINGS };
+        let chunkings = tries(if recording.bytes.len() > 10_000 { CHUNKINGS / 20 } else { CHUNKINGS });
         for seed in 0..chunkings {
             let chunks = Random::new(seed).cut(&recording.bytes);
             assert!(events(&recording, chunks.iter().copied()) == whole, "{}, seed {seed}", recording.name);
