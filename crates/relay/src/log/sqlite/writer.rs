@@ -93,15 +93,20 @@ impl Drop for Writer {
     }
 }
 
+/// One statement without parameters. It is parsed once: with each commit these are half of all statements.
+fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(statement)?.execute([]).map(drop)
+}
+
 /// A job that fails undoes its own work only.
 fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, Fault>,
 ) -> Result<T, LogError> {
-    let begun = connection.execute_batch("SAVEPOINT job").map_err(Fault::Store);
+    let begun = execute(connection, "SAVEPOINT job").map_err(Fault::Store);
     let result = begun.and_then(|()| work(connection));
-    let end = if result.is_ok() { "RELEASE job" } else { "ROLLBACK TO job; RELEASE job" };
-    let ended = connection.execute_batch(end).map_err(Fault::Store);
+    let undone = if result.is_ok() { Ok(()) } else { execute(connection, "ROLLBACK TO job") };
+    let ended = undone.and_then(|()| execute(connection, "RELEASE job")).map_err(Fault::Store);
     result.and_then(|value| ended.map(|()| value)).map_err(Fault::into_error)
 }
 
@@ -119,6 +124,7 @@ fn in_transaction<'c>(
 }
 
 fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
+    let mut level = "";
     while let Ok(first) = waiting.recv() {
         let mut jobs = vec![first];
         while jobs.len() < BATCH
@@ -127,10 +133,14 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
             jobs.push(job);
         }
         // A synced commit also syncs all commits before it.
-        let level = if is_synced || jobs.iter().any(|job| job.is_durable) { "FULL" } else { "NORMAL" };
-        let begun = connection
-            .pragma_update(None, "synchronous", level)
-            .and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"))
+        let needed = if is_synced || jobs.iter().any(|job| job.is_durable) { "FULL" } else { "NORMAL" };
+        let set =
+            if needed == level { Ok(()) } else { connection.pragma_update(None, "synchronous", needed) };
+        if set.is_ok() {
+            level = needed;
+        }
+        let begun = set
+            .and_then(|()| execute(connection, "BEGIN IMMEDIATE"))
             .map_err(|error| Fault::Store(error).into_error());
         let replies: Vec<Reply> =
             jobs.into_iter().map(|job| (job.work)(in_transaction(connection, &begun))).collect();
@@ -142,7 +152,7 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
             let _ = connection.execute_batch("COMMIT");
             continue;
         }
-        let commit = || connection.execute_batch("COMMIT").map_err(|error| Fault::Store(error).into_error());
+        let commit = || execute(connection, "COMMIT").map_err(|error| Fault::Store(error).into_error());
         let committed = begun.and_then(|()| commit());
         if committed.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
