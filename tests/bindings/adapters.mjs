@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { representative } from "../rows.mjs";
 
 /** The protocols of this run: in a quick one of each kind of answer to a call. */
-export const PROTOCOLS = representative(["truefoundry", "trueforge", "tirea", "awaken", "aap"], (name) => [name === "tirea" || name === "awaken" ? "live" : name === "aap" ? "aap" : "paused"]);
+export const PROTOCOLS = representative(["truefoundry", "trueforge", "tirea", "awaken", "aap", "ag-ui"], (name) => [name === "tirea" || name === "awaken" ? "live" : name === "aap" ? "aap" : "paused"]);
+/** Those whose questions are calls that the thread shows. With AAP a question is allowed or denied, with AG-UI it is about no call. */
+export const ASKING = PROTOCOLS.filter((name) => name !== "aap" && name !== "ag-ui");
 /** Those whose turns go on without a reader. */
 export const RESUMED = PROTOCOLS.filter((name) => ["truefoundry", "trueforge", "awaken"].includes(name));
 /** Those whose conversations can branch. */

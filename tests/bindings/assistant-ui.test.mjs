@@ -2,7 +2,7 @@
 // runtime of its own.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { BRANCHED, box, button, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, write as say } from "./adapters.mjs";
+import { ASKING, BRANCHED, box, button, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, write as say } from "./adapters.mjs";
 import { useApps } from "./world.mjs";
 
 const world = useApps();
@@ -93,8 +93,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
       await button(page, "Deny").click();
       await phase(page, "idle");
       assert.notEqual(await lastAnswer(page).innerText(), allowed);
-      // With AAP a question is allowed or denied as well.
-      if (protocol === "aap") return close(page);
+      if (!ASKING.includes(protocol)) return close(page);
 
       for (const way of ["Answer", "Result"]) {
         await ask(page, "question", "waiting");
