@@ -54,6 +54,8 @@ markers! {
     Transcripts if feature = "transcripts";
     /// The client keeps a session's conversation, and sends all of it with each turn.
     ClientConversations if feature = "client-conversations";
+    /// Servers can be asked how a turn stands.
+    TurnReads if any(feature = "turn-reads", not(feature = "client-conversations"));
     /// Servers have ids for turns, and list them.
     TurnLists if any(feature = "turn-records", not(feature = "transcripts"));
     /// The client makes the ids of turns. Every family but `TrueFoundry`'s has such a protocol.

@@ -27,8 +27,8 @@ pub(super) enum Recovery {
 /// How a turn is found whose start got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Locate {
-    /// By the id that the client made.
-    ClientId(ClientIds),
+    /// By the id that the client made. Servers that know such ids list turns by them.
+    ClientId(ClientIds, TurnLists),
     /// In the session's list of turns: it is newer than the newest turn before the start.
     TurnList(TurnLists),
     /// In the session's transcript, by its input.
@@ -87,7 +87,7 @@ impl Conventions {
         let client_ids = ClientIds::when(capabilities.has(Capability::ClientIds));
         let locate = match (transcripts, client_ids.filter(|_| capabilities.has(Capability::ClientTurnIds))) {
             (Some(transcripts), _) => Some(Locate::Transcript(transcripts)),
-            (None, Some(ids)) => Some(Locate::ClientId(ids)),
+            (None, Some(ids)) => TurnLists::when(true).map(|lists| Locate::ClientId(ids, lists)),
             (None, None) => TurnLists::when(true).map(Locate::TurnList),
         };
         let output = if let Some(stored) = Sockets::when(capabilities.has_socket()) {
@@ -135,7 +135,7 @@ impl Conventions {
     pub(super) fn turn_lists(self, is_named: bool) -> Option<TurnLists> {
         match self.locate {
             Locate::TurnList(lists) => Some(lists),
-            Locate::ClientId(_) => TurnLists::when(!is_named),
+            Locate::ClientId(_, lists) => (!is_named).then_some(lists),
             Locate::Transcript(_) => None,
         }
     }

@@ -1,7 +1,7 @@
 //! What all states of a driver share.
 
 use crate::error::{Error, ErrorCode};
-use crate::features::{Relays, SeparateAnswers};
+use crate::features::{Relays, SeparateAnswers, TurnReads};
 use crate::json::Object;
 use crate::turn::conventions::{Answers, Conventions};
 use crate::turn::{StreamEnd, TurnMachine, TurnReader};
@@ -60,6 +60,11 @@ impl Context {
 
     pub(super) fn is_started(&self) -> bool {
         self.machine().id().is_some()
+    }
+
+    /// The marker of servers that can be asked how a turn stands. Those whose client keeps the conversation cannot.
+    pub(super) fn turn_reads(&self) -> Option<TurnReads> {
+        TurnReads::when(!self.reader.capabilities().has_client_conversation())
     }
 
     /// The marker of separate answers, if the input is such.

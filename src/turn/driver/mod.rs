@@ -14,7 +14,7 @@ mod states;
 mod tests;
 
 use crate::error::{Error, ErrorCode, Result, sentence};
-use crate::features::{ClientConversations, ClientIds, Relays, SeparateAnswers, Sockets};
+use crate::features::{ClientConversations, ClientIds, Relays, SeparateAnswers, Sockets, TurnLists};
 use crate::json::{Object, Value};
 use crate::protocol::Call;
 
@@ -25,7 +25,7 @@ use context::{AnswerProgress, Context, incomplete};
 use request::TurnRequest;
 use states::{
     Listing, Locating, ReadingNewest, State, Then, Transition, Watching, backfill, fill, finish, follow,
-    is_listed, not_begun, repeat, start,
+    listed, not_begun, repeat, start,
 };
 
 /// What to do next.
@@ -206,7 +206,8 @@ impl TurnDriver {
         self.prepare(false, reconnect);
         let ended = self.cx.found.clone();
         // A transcript has the events as well.
-        let first = match self.cx.conventions().transcripts() {
+        let transcript = self.cx.conventions().transcripts().zip(self.cx.turn_reads());
+        let first = match transcript {
             Some(by) => Transition::to(State::Watching(Watching::new(by, ended))),
             None => Listing::begin(ended),
         };
@@ -246,7 +247,7 @@ impl TurnDriver {
     /// Whether the turn is looked for among the session's turns.
     #[must_use]
     pub fn is_looking(&self) -> bool {
-        self.state.locating().is_some() && is_listed(&self.cx)
+        self.state.locating().is_some() && listed(&self.cx).is_some()
     }
 
     /// The session's newest turn before the start, as far as it is known. The session's next starts can use it as
@@ -308,10 +309,9 @@ impl TurnDriver {
         let first = match plan {
             StreamPlan::Start => {
                 cx.request.trace = trace;
-                if must_know_newest(cx) {
-                    Transition::to(State::ReadingNewest(ReadingNewest::default()))
-                } else {
-                    start(cx)
+                match lists_newest(cx) {
+                    Some(by) => Transition::to(State::ReadingNewest(ReadingNewest::new(by))),
+                    None => start(cx),
                 }
             }
             StreamPlan::Subscribe => Transition::to(follow(cx, None)),
@@ -322,10 +322,12 @@ impl TurnDriver {
                     State::Ended(Some(lost)) => lost.clone(),
                     _ => not_begun(),
                 };
-                Transition::to(match cx.conventions().repeats() {
-                    Some(by) => repeat(by, cx),
-                    None => State::Locating(Locating::new(lost, true, true)),
-                })
+                match (cx.conventions().repeats(), cx.turn_reads()) {
+                    (Some(by), _) => Transition::to(repeat(by, cx)),
+                    (None, Some(by)) => Transition::to(State::Locating(Locating::new(by, lost, true, true))),
+                    // The request is refused, which tells that nothing can be known.
+                    (None, None) => Transition::to(State::Streaming),
+                }
             }
         };
         self.apply(first, 0.0)
@@ -390,10 +392,10 @@ impl TurnDriver {
     /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
     fn is_untouched(&self) -> bool {
         let is_started = self.cx.is_started();
-        // A stream that repeats turns is searched for one whose start was lost.
-        let is_repeated = self.cx.conventions().repeats().is_some();
+        // Where turns cannot be read, one whose start was lost is looked for in a stream.
+        let has_only_streams = self.cx.turn_reads().is_none();
         let is_looking = self.state.locating().is_some()
-            || is_repeated && !is_started && matches!(self.state, State::Streaming);
+            || has_only_streams && !is_started && matches!(self.state, State::Streaming);
         !is_looking && (!self.cx.has_answered() || is_started)
     }
 
@@ -426,13 +428,13 @@ impl TurnDriver {
     }
 }
 
-/// Whether the session's newest turn is read before the start: if a lost start is looked for in the list, and neither
-/// that turn nor the place of the new one is known.
-fn must_know_newest(cx: &Context) -> bool {
-    cx.request.trace.newest == Newest::Unknown
+/// The marker of the session's list of turns, if its newest turn is read before the start: if a lost start is looked for
+/// in the list, and neither that turn nor the place of the new one is known.
+fn lists_newest(cx: &Context) -> Option<TurnLists> {
+    let must_know = cx.request.trace.newest == Newest::Unknown
         && !cx.retry.is_off()
-        && matches!(&*cx.request.previous_turn_id, "" | "auto" | "none")
-        && is_listed(cx)
+        && matches!(&*cx.request.previous_turn_id, "" | "auto" | "none");
+    listed(cx).filter(|_| must_know)
 }
 
 /// The turn is cancelled, since its stream is left.

@@ -1,7 +1,7 @@
 //! A start that may have arrived, though no answer came: its turn is looked for.
 
 use crate::error::{Error, ErrorCode};
-use crate::features::ClientConversations;
+use crate::features::{ClientConversations, TurnLists, TurnReads};
 use crate::json::{Object, ObjectWriter, Value};
 use crate::protocol::Call;
 use crate::turn::conventions::Recovery;
@@ -18,6 +18,7 @@ use super::{State, Then, Transition, answering};
 /// The search for a turn.
 #[derive(Debug)]
 pub(in super::super) struct Locating {
+    _by: TurnReads,
     /// How the start failed.
     pub(in super::super) lost: Failure,
     pub(in super::super) attempts_left: u32,
@@ -29,9 +30,9 @@ pub(in super::super) struct Locating {
 impl Locating {
     /// Looks for the turn of a start that failed this way; several times if `is_open`, and the start may still be on
     /// its way.
-    pub(in super::super) fn new(lost: Failure, restarts: bool, is_open: bool) -> Self {
+    pub(in super::super) fn new(by: TurnReads, lost: Failure, restarts: bool, is_open: bool) -> Self {
         let attempts_left = if is_open && lost.may_yet_begin() { LOCATE_ATTEMPTS } else { 1 };
-        Self { lost, attempts_left, restarts, read: TurnPages::default() }
+        Self { _by: by, lost, attempts_left, restarts, read: TurnPages::default() }
     }
 
     /// Looks for the turn of a start that has just failed.
@@ -58,12 +59,16 @@ impl Locating {
         // A transcript that lacks the turn proves nothing: some servers store a turn when it has ended.
         let is_told = cx.conventions().transcripts().is_none() || lost.retry_after > 0;
         let restarts = can_wait && is_told && remedy == Remedy::Later;
-        let state = State::Locating(Self::new(lost.clone(), restarts, can_retry));
-        if can_wait { Transition::with(state, Then::Retry(lost)) } else { Transition::to(state) }
+        let search = |by| State::Locating(Self::new(by, lost.clone(), restarts, can_retry));
+        match cx.turn_reads().map(search) {
+            None => unclear(cx, &lost.error, Transition::end),
+            Some(state) if can_wait => Transition::with(state, Then::Retry(lost)),
+            Some(state) => Transition::to(state),
+        }
     }
 
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
-        if is_listed(cx) {
+        if listed(cx).is_some() {
             self.read.pager.write(params, PAGE);
             return Call::ListTurns;
         }
@@ -72,7 +77,7 @@ impl Locating {
     }
 
     pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>) -> Transition {
-        if is_listed(cx) {
+        if listed(cx).is_some() {
             return self.listed(cx, answer);
         }
         if let Some(by) = cx.separate_answers() {
@@ -110,7 +115,7 @@ impl Locating {
     }
 
     pub(super) fn failed(&mut self, cx: &mut Context, failure: Failure) -> Transition {
-        let is_read = cx.conventions().client_ids.is_some() && !is_listed(cx);
+        let is_read = cx.conventions().client_ids.is_some() && listed(cx).is_none();
         if is_read && failure.error.status == Some(404) {
             return self.absent(cx);
         }
@@ -151,11 +156,12 @@ pub(in super::super) fn repeat(_: ClientConversations, cx: &mut Context) -> Stat
     State::Streaming
 }
 
-/// Whether the turn is looked for in the session's list of turns.
-pub(in super::super) fn is_listed(cx: &Context) -> bool {
+/// The marker of the session's list of turns, if the turn is looked for there.
+pub(in super::super) fn listed(cx: &Context) -> Option<TurnLists> {
     // Separate answers continue a turn whose id is known.
     let is_named = !cx.request.turn_id.is_empty();
-    !(is_named && cx.separate_answers().is_some()) && cx.conventions().turn_lists(is_named).is_some()
+    let lists = cx.conventions().turn_lists(is_named);
+    lists.filter(|_| !(is_named && cx.separate_answers().is_some()))
 }
 
 fn unclear(cx: &Context, error: &Error, end: impl FnOnce(StreamEnd) -> Transition) -> Transition {

@@ -11,6 +11,7 @@ mod streaming;
 mod watching;
 
 use crate::error::{Error, Result};
+use crate::features::TurnReads;
 use crate::json::{Object, ObjectWriter};
 use crate::protocol::Call;
 use crate::turn::conventions::Recovery;
@@ -19,7 +20,7 @@ use crate::turn::{Failure, StreamEnd};
 
 pub(super) use answering::Answering;
 pub(super) use listing::{Explaining, Listing, backfill, fill, finish};
-pub(super) use locating::{Locating, is_listed, not_begun, repeat};
+pub(super) use locating::{Locating, listed, not_begun, repeat};
 pub(super) use reading::{Abandoned, ReadingSession};
 pub(super) use replaying::Replaying;
 pub(super) use starting::{ReadingNewest, start};
@@ -44,11 +45,11 @@ pub(super) enum State {
     /// Reading the frames that the server recorded of the stream.
     Replaying(Replaying),
     /// Reading how the turn stands, because its stream brings nothing or has expired once.
-    Checking,
+    Checking(TurnReads),
     /// Reading how the turn stands until it has ended: there is no stream to go back to.
-    Polling,
+    Polling(TurnReads),
     /// Reading how the turn stands once, because all attempts failed. The error says how.
-    LastResort(Error),
+    LastResort(TurnReads, Error),
     /// Reading a few times how a turn stands that stops without a reader.
     Abandoned(Abandoned),
     /// Reading the session's transcript until it has the turn.
@@ -98,15 +99,19 @@ pub(super) fn follow(cx: &Context, cause: Option<&Error>) -> State {
     if cx.reader.is_relayed() {
         return State::Streaming;
     }
+    // A server that cannot be asked how a turn stands has nothing but its stream.
+    let Some(reads) = cx.turn_reads() else { return State::Streaming };
     match cx.conventions().recovery {
-        Recovery::Cursor(_) if cx.machine().cursor().is_unsure() => State::Polling,
+        Recovery::Cursor(_) if cx.machine().cursor().is_unsure() => State::Polling(reads),
         Recovery::Cursor(_) | Recovery::Repeat(_) => State::Streaming,
         Recovery::Frames(by) => match cx.reader.frame_place() {
             FramePlace::After => State::Streaming,
             FramePlace::Unknown => State::Replaying(Replaying::new(by)),
-            FramePlace::Unrecorded => State::Polling,
+            FramePlace::Unrecorded => State::Polling(reads),
         },
-        Recovery::Transcript(by) | Recovery::None(by) => State::Watching(Watching::new(by, String::new())),
+        Recovery::Transcript(by) | Recovery::None(by) => {
+            State::Watching(Watching::new((by, reads), String::new()))
+        }
         Recovery::Attached(by) => State::Abandoned(Abandoned::new(by, cause.cloned())),
     }
 }
@@ -133,7 +138,7 @@ impl Transition {
 impl State {
     /// Whether the turn that is followed has ended meanwhile.
     pub(super) fn was_ended(&self, cx: &Context) -> bool {
-        matches!(self, Self::Streaming | Self::Replaying(_) | Self::Checking | Self::Polling)
+        matches!(self, Self::Streaming | Self::Replaying(_) | Self::Checking(_) | Self::Polling(_))
             && cx.machine().status().is_terminal()
     }
 
@@ -149,7 +154,11 @@ impl State {
             Self::Locating(state) => state.write(cx, params),
             Self::Streaming => streaming::write(cx, params),
             Self::Replaying(state) => state.write(cx, params),
-            Self::Checking | Self::Polling | Self::LastResort(_) | Self::Abandoned(_) | Self::Watching(_) => {
+            Self::Checking(_)
+            | Self::Polling(_)
+            | Self::LastResort(..)
+            | Self::Abandoned(_)
+            | Self::Watching(_) => {
                 cx.request.write_turn(&cx.reader, params);
                 Call::GetTurn
             }
@@ -171,8 +180,8 @@ impl State {
             Self::Starting => starting::started(cx, answer),
             Self::Locating(state) => state.answered(cx, answer),
             Self::Replaying(state) => state.answered(cx, answer),
-            Self::Checking => reading::checked(cx, answer),
-            Self::Polling | Self::LastResort(_) => reading::polled(cx, answer),
+            Self::Checking(_) => reading::checked(cx, answer),
+            Self::Polling(by) | Self::LastResort(by, _) => reading::polled(*by, cx, answer),
             Self::Abandoned(state) => state.answered(cx, answer),
             Self::Watching(state) => state.answered(cx, answer),
             Self::ReadingSession(state) => state.answered(answer),
@@ -202,7 +211,7 @@ impl State {
             Self::Answering(state) => state.failed(cx, failure),
             Self::Locating(state) => state.failed(cx, failure),
             Self::Replaying(_) if replaying::is_unrecorded(&failure) => replaying::unrecorded(cx),
-            Self::LastResort(error) => Transition::end(cx.end_of(error.clone())),
+            Self::LastResort(_, error) => Transition::end(cx.end_of(error.clone())),
             _ if failure.can_retry() => Transition::stay(Then::Retry(failure)),
             _ => self.gave_up(cx, failure.error),
         }
@@ -212,11 +221,7 @@ impl State {
     pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         match self {
             Self::Streaming if cx.reader.is_relayed() => streaming::unrelayed(cx, &error),
-            Self::Streaming | Self::Replaying(_)
-                if cx.retry.is_exhausted() && cx.conventions().repeats().is_none() =>
-            {
-                Transition::to(Self::LastResort(error))
-            }
+            Self::Streaming | Self::Replaying(_) => streaming::gave_up(cx, error, true),
             Self::Locating(state) => state.unclear(cx, &error),
             Self::Watching(state) => state.gave_up(cx, error),
             Self::Listing(state) => listing::gave_up(cx, &state.ended, &error),

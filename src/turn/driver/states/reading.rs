@@ -2,7 +2,7 @@
 //! why it is read.
 
 use crate::error::{Error, ErrorCode};
-use crate::features::{AttachedReaders, PartialLists};
+use crate::features::{AttachedReaders, PartialLists, TurnReads};
 use crate::json::Object;
 use crate::turn::StreamEnd;
 
@@ -27,10 +27,10 @@ pub(super) fn checked(cx: &mut Context, turn: &Object<'_>) -> Transition {
 }
 
 /// There is no stream to go back to.
-pub(super) fn polled(cx: &mut Context, turn: &Object<'_>) -> Transition {
+pub(super) fn polled(by: TurnReads, cx: &mut Context, turn: &Object<'_>) -> Transition {
     match ended(cx, turn) {
         Some(ended) => list(cx, ended),
-        None => Transition::with(State::Polling, Then::Wait(Awaited::Turn)),
+        None => Transition::with(State::Polling(by), Then::Wait(Awaited::Turn)),
     }
 }
 

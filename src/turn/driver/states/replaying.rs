@@ -63,7 +63,8 @@ impl Replaying {
         }
         if cx.ended.is_empty() {
             // If the turn runs, there are no frames yet.
-            return Transition::with(State::Checking, Then::Wait(Awaited::Turn));
+            let state = cx.turn_reads().map_or(State::Streaming, State::Checking);
+            return Transition::with(state, Then::Wait(Awaited::Turn));
         }
         unrecorded(cx)
     }

@@ -1,6 +1,7 @@
 //! Before a turn has begun: what is read before its start, and the start itself.
 
 use crate::error::ErrorCode;
+use crate::features::TurnLists;
 use crate::json::{Object, ObjectWriter};
 use crate::protocol::Call;
 use crate::turn::policy::Remedy;
@@ -14,12 +15,17 @@ use super::{Answering, Locating, State, Then, Transition, follow};
 const FIRST_PAGE: u64 = 2;
 
 /// The search for the session's newest turn. Some servers list the oldest turns first, so it may take all pages.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in super::super) struct ReadingNewest {
+    _by: TurnLists,
     read: TurnPages,
 }
 
 impl ReadingNewest {
+    pub(in super::super) fn new(by: TurnLists) -> Self {
+        Self { _by: by, read: TurnPages::default() }
+    }
+
     pub(super) fn write(&self, params: &mut ObjectWriter<'_>) -> Call {
         let is_first = self.read.pager.is_first();
         self.read.pager.write(params, if is_first { FIRST_PAGE } else { PAGE });

@@ -73,7 +73,8 @@ pub(super) fn dropped(
     if cx.retry.is_off() {
         return Transition::end(if was_closed { StreamEnd::Eof } else { cx.end_of(failure.error) });
     }
-    if is_subscription && cx.conventions().repeats().is_some() && !cx.is_started() {
+    // It was looked for, where nothing but a stream can tell of it.
+    if is_subscription && cx.turn_reads().is_none() && !cx.is_started() {
         return Locating::begin(cx, failure);
     }
     if !cx.is_started() {
@@ -102,12 +103,10 @@ pub(super) fn dropped(
     // A repeat looks like an event without a number. The turn's list of events tells them apart.
     let is_gone = cx.retry.expired_streams() >= MOST_EXPIRED || cx.machine().cursor().is_unsure();
     let can_wait = has_expired || !cx.retry.is_exhausted();
-    let state = if is_gone && can_wait {
-        State::Polling
-    } else if has_expired || can_wait && is_empty && cx.ended.is_empty() {
-        State::Checking
-    } else {
-        State::Streaming
+    let state = match cx.turn_reads() {
+        Some(by) if is_gone && can_wait => State::Polling(by),
+        Some(by) if has_expired || can_wait && is_empty && cx.ended.is_empty() => State::Checking(by),
+        _ => State::Streaming,
     };
     // A server that says that the stream has expired can be asked at once.
     if has_expired { Transition::to(state) } else { Transition::with(state, Then::Retry(failure)) }
@@ -164,11 +163,12 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
     }
 }
 
-fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Transition {
-    if is_subscription && cx.retry.is_exhausted() && cx.conventions().repeats().is_none() {
-        return Transition::to(State::LastResort(error));
+/// Nothing more can be done about a stream. How the turn stands is read once, if all attempts have failed.
+pub(super) fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Transition {
+    match cx.turn_reads().filter(|_| is_subscription && cx.retry.is_exhausted()) {
+        Some(by) => Transition::to(State::LastResort(by, error)),
+        None => Transition::end(cx.end_of(error)),
     }
-    Transition::end(cx.end_of(error))
 }
 
 /// Why a stream is resumed that ended by itself.

@@ -2,7 +2,7 @@
 //! by its input.
 
 use crate::error::{Error, ErrorCode};
-use crate::features::Transcripts;
+use crate::features::{Transcripts, TurnReads};
 use crate::json::{Object, Value};
 use crate::turn::StreamEnd;
 
@@ -18,7 +18,7 @@ const MOST_UNCHANGED: u32 = 300;
 /// The reading of a transcript.
 #[derive(Debug)]
 pub(in super::super) struct Watching {
-    _by: Transcripts,
+    _by: (Transcripts, TurnReads),
     /// The size of what the transcript had of the turn, in bytes.
     known_bytes: usize,
     /// How the turn ended, if that is known (a JSON object).
@@ -26,7 +26,7 @@ pub(in super::super) struct Watching {
 }
 
 impl Watching {
-    pub(in super::super) fn new(by: Transcripts, ended: String) -> Self {
+    pub(in super::super) fn new(by: (Transcripts, TurnReads), ended: String) -> Self {
         Self { _by: by, known_bytes: 0, ended }
     }
 
