@@ -39,6 +39,11 @@ impl Frames {
         }
     }
 
+    /// Whether what came ends within a frame.
+    pub(super) fn is_unfinished(&self) -> bool {
+        Http::EXISTS && self.events.is_unfinished()
+    }
+
     /// How long the stream asks to wait before the next connection (`retry:`), in milliseconds.
     pub(super) fn retry(&self) -> u64 {
         self.events.retry().unwrap_or_default()

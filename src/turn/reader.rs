@@ -184,9 +184,13 @@ impl TurnReader {
         if ClientConversations::EXISTS { self.decoder.grace() } else { 0 }
     }
 
-    /// What is wrong with a stream that the server has closed.
+    /// What is wrong with a stream that the server has closed. One that broke off within a frame has only broken.
     pub(super) fn closing_failure(&mut self) -> Option<Error> {
-        if ClientConversations::EXISTS { self.decoder.failure() } else { None }
+        if ClientConversations::EXISTS && !self.frames.is_unfinished() {
+            self.decoder.failure()
+        } else {
+            None
+        }
     }
 
     /// The session's conversation (JSON), if the client keeps it and the turn has begun.

@@ -106,7 +106,8 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
 
   test("a start whose answer is lost is found, and never sent again", async () => {
     const uncut = await play({}, "plain");
-    for (const fault of ["lost", "late-status:502"]) {
+    // The last one breaks off within the first frame.
+    for (const fault of ["lost", "late-status:502", "eof-bytes:10"]) {
       const found = await play({ faults: { run: [fault] } }, "plain");
       assert.deepEqual(found.outcome, uncut.outcome, fault);
       assert.deepEqual(found.asked, ["run", "connect"], fault);
@@ -215,6 +216,21 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
       assert.equal(next.status, "done");
       // One that has just ended cannot be stopped; anything else is reported.
       assert.deepEqual(reported, status === 500 ? [500] : []);
+    });
+  }
+});
+
+describe("a run of a server that keeps nothing", WITH_GATEWAY, () => {
+  for (const fault of ["eof:5", "lost", "eof-bytes:10"]) {
+    test(`${fault}: the turn is incomplete, and asked for once more it sends nothing`, async () => {
+      const { session, asked } = await open({ path: "/ag-ui", faults: { "ag-ui": [fault] } });
+      const turn = session.createTurn("plain");
+      for (let tries = 0; tries < 2; tries += 1) {
+        const { error } = await collect(turn.stream());
+        assert.deepEqual([error.code, turn.status], ["incomplete", "incomplete"]);
+        assert.match(error.message, /the agent keeps no history/);
+      }
+      assert.deepEqual(asked, ["ag-ui"]);
     });
   }
 });

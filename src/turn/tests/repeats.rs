@@ -79,6 +79,14 @@ fn what_is_kept_nowhere_is_lost() {
 }
 
 #[test]
+fn a_stream_that_breaks_within_its_first_frame_may_have_begun_a_run() {
+    let piece = || Brings("data: {\"type".to_owned());
+    play_all(forgotten, &[(piece(), "end incomplete: incomplete")]);
+    let found = (Brings(run("a", true)), "end done");
+    play_all(repeated, &[(piece(), "wait 250 #1 incomplete"), (Waited, "repeat after 0"), found]);
+}
+
+#[test]
 fn a_repeated_run_goes_on_where_it_broke() {
     let mut play = repeated();
     play.plays(
