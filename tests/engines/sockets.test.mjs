@@ -1,12 +1,7 @@
 // Turns over a WebSocket in every engine, over connections that break in every way that engines tell apart.
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { representative, tellRows } from "../rows.mjs";
-import { ENGINES, openBrowser } from "./engines.mjs";
-import { Player } from "./player.mjs";
-import { Table } from "./table.mjs";
-import { startWorld } from "./world.mjs";
+import { representative } from "../rows.mjs";
+import { playInEngines } from "./in-engines.mjs";
 
 /** How soon silence is noticed, where it is to be. */
 const CLOCKS = { idleTimeout: 400, connectTimeout: 400 };
@@ -37,56 +32,23 @@ const ENDED = [
 const ALL = [...WHOLE, ...ENDED];
 /** What a quick run has outside of Chromium: each kind of fault, and each thing that is done meanwhile. */
 const kindsOf = ({ script, fault, at }) => [fault?.split(":")[0] ?? at?.what ?? script];
-const CHOSEN = Object.fromEntries(ENGINES.map((engine) => [engine, engine === "chromium" ? ALL : representative(ALL, kindsOf)]));
 
-let world;
-const table = new Table();
-for (const { name } of ALL) table.addRow("sockets", name);
-tellRows(Object.values(CHOSEN).flat().length, ENGINES.length * ALL.length, "rows");
-
-before(async () => (world = await startWorld()));
-after(async () => {
-  await world?.stop();
-  console.log(`\n${table}\n`);
-});
-
-for (const engine of ENGINES) {
-  describe(`${engine}, sockets`, { concurrency: 4 }, () => {
-    let browser;
-    let player;
-
-    before(async () => {
-      browser = await openBrowser(engine);
-      table.addEngine(engine, browser.version);
-      player = new Player(browser.driver);
-      await player.open(`${world.url}/sockets.html`);
-    });
-    after(() => browser?.close());
-
-    const play = (one, judge) =>
-      test(`${engine}: sockets: ${one.name}`, { timeout: 20_000 }, async () => {
-        let took = null;
-        try {
-          const report = await player.play({ pace: 1, ...one });
-          const starts = (await world.gateway.requests(report.session)).filter(({ frame }) => frame?.method === "turn/start");
-          assert.equal(starts.length, 1, "the turn was started once");
-          assert.deepEqual(report.numbers, report.numbers.map((_, at) => at + 1), "each event comes once, in order");
-          judge(one, report);
-          ({ took } = report);
-          // A connection that stalls cannot be closed in good order.
-          if (one.fault?.startsWith("stall")) await world.gateway.cut(report.session);
-        } finally {
-          table.add("sockets", one.name, engine, took);
-        }
-      });
-    for (const one of CHOSEN[engine]) play(one, ENDED.includes(one) ? judgeEnded : judgeWhole);
-  });
-
-  test(`${engine}: no socket is left open`, async () => {
-    for (let tries = 0; tries < 100 && (await world.gateway.openStreams()) > 0; tries += 1) await sleep(20);
-    assert.equal(await world.gateway.openStreams(), 0);
-  });
-}
+playInEngines(
+  "sockets",
+  "/sockets.html",
+  ALL,
+  (engine) => (engine === "chromium" ? ALL : representative(ALL, kindsOf)),
+  async (one, player, gateway) => {
+    const report = await player.play({ pace: 1, ...one });
+    const starts = (await gateway.requests(report.session)).filter(({ frame }) => frame?.method === "turn/start");
+    assert.equal(starts.length, 1, "the turn was started once");
+    assert.deepEqual(report.numbers, report.numbers.map((_, at) => at + 1), "each event comes once, in order");
+    (ENDED.includes(one) ? judgeEnded : judgeWhole)(one, report);
+    // A connection that stalls cannot be closed in good order.
+    if (one.fault?.startsWith("stall")) await gateway.cut(report.session);
+    return report.took;
+  },
+);
 
 function judgeWhole({ lost = 0 }, { error, types, connections, conversation, history, uncut }) {
   assert.equal(error, null);
