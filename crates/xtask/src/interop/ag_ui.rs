@@ -11,7 +11,7 @@ use crate::package;
 use crate::progress::begin;
 use crate::project::Project;
 use crate::test::tally::{self, Tally};
-use crate::tools::{npm, python};
+use crate::tools::{browser, npm, python};
 
 /// The folder of the tests.
 const TESTS: &str = "tests/interop/ag-ui";
@@ -36,11 +36,17 @@ pub(super) fn run_servers(project: &Project) -> Result<Tally> {
         python::environment(project, &environments.join(server), &requirements)?;
     }
     npm::ci(project, &format!("{TESTS}/copilotkit"), "with the runtime of CopilotKit")?;
+    let gateway = gateway::build(project)?;
+    let browser = browser::find_or_install()?;
     begin(
-        "interop: Pydantic AI, Agent Framework, LangGraph, Agno and CopilotKit against @ag-ui/client 1.0.0 and the package",
+        "interop: Pydantic AI, Agent Framework, LangGraph, Agno and CopilotKit against @ag-ui/client 1.0.0 and the package, also in Chromium",
     );
-    let files = ["servers.test.mjs", "package.test.mjs", "copilotkit.test.mjs"];
-    test(project, &files, |node| node.env("AG_UI_SERVERS", environments))
+    let files = ["servers.test.mjs", "package.test.mjs", "page.test.mjs", "copilotkit.test.mjs"];
+    test(project, &files, |node| {
+        node.env("AG_UI_SERVERS", environments)
+            .env("TURNWIRE_GATEWAY", gateway)
+            .env("CHROME", &browser.chrome)
+    })
 }
 
 fn install_client(project: &Project) -> Result<()> {
