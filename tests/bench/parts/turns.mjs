@@ -29,6 +29,7 @@ const FAMILIES = {
   tirea: (deltas) => ["talk", deltas],
   awaken: (deltas) => ["talk", deltas],
   aap: (deltas) => ["rounds", deltas],
+  "ag-ui": (deltas) => ["talk", deltas],
   // Each delta has its whole message so far: messages of a few sentences.
   "turn-rpc": (deltas) => ["talk", deltas, 50],
   codex: (deltas) => ["talk", deltas],
