@@ -6,13 +6,11 @@ import { WebSocket } from "ws";
 import { connect } from "../dist/index.js";
 import { collect } from "./support/collect.mjs";
 import { useGateway, WITH_GATEWAY } from "./support/gateway.mjs";
+import { PATHS } from "./support/protocols.mjs";
 
 const gateway = useGateway();
 
-const PATHS = {
-  truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", "awaken without an event store": "/awaken-plain",
-  aap: "/aap", "turn-rpc": "/turn-rpc", "ag-ui": "/ag-ui",
-};
+const ALL = { ...PATHS, "awaken without an event store": "/awaken-plain" };
 /** Where nobody is asked. */
 const ASKS = (name) => name !== "turn-rpc";
 /** Where a turn can be started without a stream. */
@@ -27,7 +25,7 @@ async function dial(t, name, delay = "0.2") {
   const protocol = name.split(" ")[0];
   const headers = { "x-turnwire-delay-ms": delay };
   const own = protocol === "turn-rpc" ? { webSocket: (url) => new WebSocket(url, { headers }) } : { headers };
-  const client = await connect({ baseUrl: gateway.url + PATHS[name], protocol, ...own });
+  const client = await connect({ baseUrl: gateway.url + ALL[name], protocol, ...own });
   t.after(() => client.close());
   return client;
 }
@@ -76,7 +74,7 @@ function demandCalls(turn) {
   }
 }
 
-for (const name of Object.keys(PATHS)) {
+for (const name of Object.keys(ALL)) {
   describe(name, WITH_GATEWAY, () => {
     for (const script of ["plain", "reasoning", "tools", "parallel", "approval", "subagents", "subagents approval"]) {
       test(`waitForCompletion() alone brings all that a loop brings: ${script}`, async (t) => {

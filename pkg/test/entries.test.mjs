@@ -21,13 +21,7 @@ const DIST = join(import.meta.dirname, "..", "dist");
 /** No file with a core in it is smaller, and no other is larger, in bytes. */
 const LEAST_CORE = 80_000;
 /** The entries with a core inside, and what each speaks. */
-const INSIDE = {
-  truefoundry: ["truefoundry", "trueforge"],
-  "agent-event": ["tirea", "awaken"],
-  aap: ["aap"],
-  "turn-rpc": ["turn-rpc", "codex"],
-  "ag-ui": ["ag-ui"],
-};
+const INSIDE = Object.fromEntries(Object.entries(families).map(([family, { protocols }]) => [family, protocols]));
 /** What only a socket needs, and only sessions of `aap`. */
 const [SOCKETS, TERMS] = ["bufferedAmount", "cannot hold for call"];
 /** What only histories of messages need, and only those of tasks. */

@@ -6,10 +6,9 @@ import { connect, Turn } from "../dist/index.js";
 import { memoryStore } from "./conversation/support.mjs";
 import { failure, textOf } from "./support/collect.mjs";
 import { useGateway, WITH_GATEWAY } from "./support/gateway.mjs";
+import { PATHS } from "./support/protocols.mjs";
 
 const gateway = useGateway();
-
-const PATHS = { truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap", "turn-rpc": "/turn-rpc", "ag-ui": "/ag-ui" };
 
 /** The conversations that clients keep. */
 const kept = memoryStore();

@@ -5,11 +5,10 @@ import { WebSocket } from "ws";
 import { connect } from "../../dist/index.js";
 import { Conversations } from "../../dist/conversation.js";
 import { useGateway, WITH_GATEWAY } from "../support/gateway.mjs";
+import { PATHS } from "../support/protocols.mjs";
 import { linesOf, memoryStore, quiet, settle, until } from "./support.mjs";
 
 const gateway = useGateway();
-
-const PATHS = { truefoundry: "/acme", trueforge: "", tirea: "/tirea", awaken: "/awaken", aap: "/aap", "turn-rpc": "/turn-rpc", "ag-ui": "/ag-ui" };
 
 /** The conversations that clients keep, for all pages. */
 const kept = memoryStore();

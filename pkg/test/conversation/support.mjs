@@ -3,13 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../dist/index.js";
 import { Conversations } from "../../dist/conversation.js";
 import { fakeServer } from "../../dist/testing.js";
+import { PROTOCOLS } from "../support/protocols.mjs";
 
 // A page's frames, faster than a screen's.
 globalThis.requestAnimationFrame ??= (frame) => setTimeout(frame, 4);
 globalThis.cancelAnimationFrame ??= clearTimeout;
 
 /** All protocols of the fake. */
-export const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex", "ag-ui"];
+export { PROTOCOLS };
 
 /** Servers that have no agent of any name. */
 const AGENTS = { aap: "agent", "turn-rpc": "Chat" };

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { allow, connect, deny, respond } from "../../dist/index.js";
 import { fakeServer } from "../../dist/testing.js";
 import { cancelledMidway } from "../support/collect.mjs";
+import { PROTOCOLS } from "../support/protocols.mjs";
 
-const PROTOCOLS = ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex", "ag-ui"];
 const AGENTS = { aap: "agent", "turn-rpc": "Chat" };
 const QUICK = { reconnect: { baseDelay: 1, maxDelay: 5 } };
 
