@@ -1,7 +1,7 @@
 // The bar at the top: the current place, and the panes that can be opened.
 
-import type { Protocol } from "turnwire";
-import { protocolName } from "./settings/protocols";
+import type { Client } from "turnwire";
+import { isRelayed, protocolName } from "./settings/protocols";
 import { ThemeToggle } from "./settings/ThemeToggle";
 import { Icon } from "./ui/Icon";
 import { Logo } from "./ui/Logo";
@@ -9,7 +9,7 @@ import { Logo } from "./ui/Logo";
 interface Props {
   title: string | null;
   agentName: string;
-  protocol: Protocol;
+  client: Client;
   sessionsShown: boolean;
   eventsShown: boolean;
   onSessions: () => void;
@@ -18,7 +18,7 @@ interface Props {
 }
 
 export function TopBar(props: Props) {
-  const { title, agentName, protocol, sessionsShown, eventsShown, onSessions, onEvents, onSettings } = props;
+  const { title, agentName, client, sessionsShown, eventsShown, onSessions, onEvents, onSettings } = props;
   return (
     <header className="top-bar">
       <button
@@ -35,7 +35,8 @@ export function TopBar(props: Props) {
       <div className="top-title">
         <h1 className="top-name">{title || "New conversation"}</h1>
         <span className="faint top-agent">
-          {agentName} · {protocolName(protocol)}
+          {agentName} · {protocolName(client.protocol)}
+          {isRelayed(client) && " · relay"}
         </span>
       </div>
       <button

@@ -76,7 +76,7 @@ export function Workspace({ client, agentName, gateway, onProtocol, onSettings }
         <TopBar
           title={title}
           agentName={agentName}
-          protocol={client.protocol}
+          client={client}
           sessionsShown={showSessions}
           eventsShown={showEvents}
           onSessions={() => setShowSessions(!showSessions)}

@@ -11,6 +11,7 @@ use crate::gateway::{self, Gateway};
 use crate::package;
 use crate::progress::{begin, note};
 use crate::project::Project;
+use crate::relay::Relay;
 use crate::stamp::Stamp;
 use crate::tools::npm;
 
@@ -20,8 +21,11 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 8787)]
     port: u16,
     /// Serve the page that is written in Rust, of www/rust/, in its place.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "relay")]
     rust: bool,
+    /// Put a relay between the page and the gateway, so that several tabs and devices read one turn.
+    #[arg(long)]
+    relay: bool,
     /// Do not open the page in a browser.
     #[arg(long)]
     no_open: bool,
@@ -39,8 +43,16 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     if port != options.port {
         note(&format!("demo: port {} is taken, using {port}", options.port));
     }
+    let relay = options.relay.then(|| Relay::prepare(project, &port.to_string())).transpose()?;
+    let page = relay.as_ref().map_or(Ok(page.clone()), |relay| relay.page(&page))?;
     let gateway = Gateway::start(&program, port, Some(&page))?;
-    println!("\n    The demo page:  {}/\n\n    Ctrl-C ends it.\n", gateway.url());
+    println!("\n    The demo page:  {}/", gateway.url());
+    // It runs until this function returns.
+    let _running = relay.as_ref().map(|relay| relay.start(gateway.url())).transpose()?;
+    if let Some(relay) = &relay {
+        println!("    The relay:      {}/", relay.url());
+    }
+    println!("\n    Ctrl-C ends it.\n");
     if !options.no_open {
         open(gateway.url());
     }

@@ -11,11 +11,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::children::Running;
-use crate::command::run;
+use crate::command::{describe, run};
 use crate::progress::begin;
 use crate::project::{Project, cargo};
 
-/// How long the gateway may take from its start to the line with its URL.
+/// How long a program may take from its start to the line with its URL.
 const START_LIMIT: Duration = Duration::from_secs(15);
 /// How many ports after the wanted one are tried.
 const PORTS_TRIED: u16 = 50;
@@ -65,20 +65,7 @@ impl Gateway {
         if let Some(www) = www {
             command.arg("--www").arg(www);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut running =
-            Running::start(&mut command).with_context(|| format!("cannot start {}", program.display()))?;
-        let Some(stdout) = running.child().stdout.take() else {
-            bail!("the gateway has no stdout");
-        };
-        let (sender, receiver) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                // The output after the URL is not needed; reading on keeps the pipe from filling.
-                let _ = sender.send(line);
-            }
-        });
-        let url = first_url(&receiver)?;
+        let (running, url) = listening(&mut command)?;
         Ok(Self { running, url })
     }
 
@@ -93,7 +80,26 @@ impl Gateway {
     }
 }
 
-fn first_url(lines: &mpsc::Receiver<String>) -> Result<String> {
+/// Starts a program and waits for its line with the URL on which it listens.
+pub(crate) fn listening(command: &mut Command) -> Result<(Running, String)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    let name = describe(command);
+    let mut running = Running::start(command).with_context(|| format!("cannot start `{name}`"))?;
+    let Some(stdout) = running.child().stdout.take() else {
+        bail!("`{name}` has no stdout");
+    };
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            // The output after the URL is not needed; reading on keeps the pipe from filling.
+            let _ = sender.send(line);
+        }
+    });
+    let url = first_url(&name, &receiver)?;
+    Ok((running, url))
+}
+
+fn first_url(name: &str, lines: &mpsc::Receiver<String>) -> Result<String> {
     loop {
         match lines.recv_timeout(START_LIMIT) {
             Ok(line) => {
@@ -102,10 +108,10 @@ fn first_url(lines: &mpsc::Receiver<String>) -> Result<String> {
                 }
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
-                bail!("the gateway printed no URL within {} s", START_LIMIT.as_secs())
+                bail!("`{name}` printed no URL within {} s", START_LIMIT.as_secs())
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                bail!("the gateway ended before it listened; its message is above")
+                bail!("`{name}` ended before it listened; its message is above")
             }
         }
     }

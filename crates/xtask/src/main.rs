@@ -17,6 +17,7 @@ mod output;
 mod package;
 mod progress;
 mod project;
+mod relay;
 mod site;
 mod size;
 mod soak;

@@ -13,31 +13,54 @@ const PROGRAM = process.env.TURNWIRE_RELAY;
 /** For tests that need the relay and the gateway. */
 export const WITH_RELAY = { skip: !(PROGRAM && process.env.TURNWIRE_GATEWAY) && "TURNWIRE_RELAY or TURNWIRE_GATEWAY names no program" };
 
-/** A relay before this gateway: `/aap` and `/tirea`. Its port and its log stay the same when it starts again. */
+/** The config of a relay before one gateway: `/aap` and `/tirea`. `log` and `limits` are lines more of these sections. */
+export const before = (gateway, { log = "", limits = "", more = "" } = {}) => ({ port, folder }) => `
+listen = "127.0.0.1:${port}"
+drain = "1s"
+[identity.none]
+${["aap", "tirea"].map((name) => `[upstream.${name}]\nprotocol = "${name}"\nurl = "${gateway}/${name}"\n`).join("")}
+${more}
+[log]
+store = "sqlite:${folder}/turns.db"
+${log}
+[limits]
+starts_per_minute = 1000
+${limits}
+`;
+
+/** A relay. Its port and its log stay the same when it starts again. */
 export class Relay {
-  #directory;
+  #folder;
   #program;
+  #config;
   port = 0;
 
-  /** Starts a relay that ends with the test. */
-  static async start(t, gateway) {
-    const relay = new Relay();
-    relay.#directory = await mkdtemp(join(tmpdir(), "turnwire-relay-"));
-    relay.gateway = gateway;
-    await relay.begin();
-    t.after(async () => {
-      await relay.kill();
-      await rm(relay.#directory, { recursive: true });
-    });
+  /** Starts a relay that ends with the test: before this gateway, or with the config that a function of its port and folder returns. */
+  static async start(t, config) {
+    const relay = await Relay.open(config);
+    t.after(() => relay.close());
     return relay;
   }
 
+  /** Starts a relay, at a port of its own unless one is given. */
+  static async open(config, port = 0) {
+    const relay = new Relay();
+    relay.#folder = await mkdtemp(join(tmpdir(), "turnwire-relay-"));
+    relay.#config = typeof config === "function" ? config : before(config);
+    relay.port = port;
+    await relay.begin();
+    return relay;
+  }
+
+  /** Ends it, and forgets its log. */
+  async close() {
+    await this.kill();
+    await rm(this.#folder, { recursive: true });
+  }
+
   async begin() {
-    const agents = ["aap", "tirea"].map((name) => `[upstream.${name}]\nprotocol = "${name}"\nurl = "${this.gateway}/${name}"\n`);
-    const log = `[log]\nstore = "sqlite:${join(this.#directory, "turns.db")}"\n`;
-    const config = `listen = "127.0.0.1:${this.port}"\ndrain = "1s"\n[identity.none]\n${agents.join("")}${log}[limits]\nstarts_per_minute = 1000\n`;
-    const file = join(this.#directory, "relay.toml");
-    await writeFile(file, config);
+    const file = join(this.#folder, "relay.toml");
+    await writeFile(file, this.#config({ port: this.port, folder: this.#folder }));
     const child = (this.#program = spawn(PROGRAM, ["serve", file], { stdio: ["ignore", "pipe", "inherit"] }));
     for await (const line of createInterface({ input: child.stdout })) {
       const port = /http:\/\/[\d.]+:(\d+)/.exec(line)?.[1];

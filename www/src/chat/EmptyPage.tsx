@@ -1,6 +1,7 @@
 // What the person sees before the first message: what this page is, and things to try.
 
 import type { Capabilities, Client, ContentPart, Protocol, TurnInputItem } from "turnwire";
+import { isKept } from "../settings/protocols";
 import { ProtocolSwitch } from "../settings/ProtocolSwitch";
 import { Icon } from "../ui/Icon";
 import { userMessage } from "./attachments";
@@ -42,6 +43,7 @@ export function EmptyPage({ client, agentName, onProtocol, onSend }: Props) {
       <p className="lead">
         You are talking to <strong>{agentName}</strong>. turnwire streams every answer: exact, fast, {RECOVERY[client.capabilities.resume]}.
         Write, or try one of these.
+        {isKept(client) && " While it answers, open this page’s address in a second tab or browser: both read the same answer."}
       </p>
       {onProtocol && (
         <div className="speaks">

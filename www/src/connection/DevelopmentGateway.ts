@@ -1,6 +1,8 @@
 // The part of the development gateway's control interface that this page uses: cutting connections.
 
+import { isKept, isRelayed } from "../settings/protocols";
 import type { Settings } from "../settings/settings";
+import { way } from "./relay";
 import { cutScripted, IS_SCRIPTED } from "./scripted";
 
 /** What cuts connections. */
@@ -23,8 +25,10 @@ export class DevelopmentGateway implements Cutter {
    * is none; null for any other server, and if the token is refused. Asks only the server of the page: elsewhere a refusal
    * would be an error in the browser's console.
    */
-  static async find({ baseUrl, token }: Settings, signal: AbortSignal): Promise<Cutter | "missing" | null> {
-    if (!isHere(baseUrl)) return null;
+  static async find(settings: Settings, signal: AbortSignal): Promise<Cutter | "missing" | null> {
+    const { baseUrl, token } = settings;
+    if (isKept(settings)) return way;
+    if (!isHere(baseUrl) && !isRelayed(settings)) return null;
     if (IS_SCRIPTED) return { cut: cutScripted };
     const { origin } = window.location;
     try {

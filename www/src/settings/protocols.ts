@@ -1,6 +1,7 @@
 // What this page calls each protocol, and the URLs at the gateway that serves the page. `client.capabilities` says the rest.
 
 import type { Protocol } from "turnwire";
+import { RELAY } from "../connection/relay";
 
 export interface KnownProtocol {
   readonly id: Protocol;
@@ -15,16 +16,18 @@ export interface KnownProtocol {
   readonly agents?: readonly string[];
   /** The default agent. */
   readonly agent: string;
+  /** The relay `"keeps"` its turns, or it `"passes"` requests on; by default it does not speak the protocol. */
+  readonly relay?: "keeps" | "passes";
   /** The page sends its token in the URL, which the development gateway accepts. */
   readonly tokenInQuery?: true;
 }
 
 export const PROTOCOLS: readonly KnownProtocol[] = [
-  { id: "truefoundry", name: "TrueFoundry gateway", short: "TrueFoundry", path: "/demo", agent: "support-bot" },
+  { id: "truefoundry", name: "TrueFoundry gateway", short: "TrueFoundry", path: "/demo", agent: "support-bot", relay: "passes" },
   { id: "trueforge", name: "TrueForge", short: "TrueForge", path: "", agent: "support-bot" },
-  { id: "tirea", name: "tirea", short: "tirea", path: "/tirea", agent: "support-bot" },
-  { id: "awaken", name: "awaken", short: "awaken", path: "/awaken", agent: "support-bot" },
-  { id: "aap", name: "Agent Application Protocol", short: "AAP", path: "/aap", agent: "support-bot" },
+  { id: "tirea", name: "tirea", short: "tirea", path: "/tirea", agent: "support-bot", relay: "keeps" },
+  { id: "awaken", name: "awaken", short: "awaken", path: "/awaken", agent: "support-bot", relay: "passes" },
+  { id: "aap", name: "Agent Application Protocol", short: "AAP", path: "/aap", agent: "support-bot", relay: "keeps" },
   {
     id: "turn-rpc",
     name: "JSON-RPC turn gateway",
@@ -32,6 +35,7 @@ export const PROTOCOLS: readonly KnownProtocol[] = [
     path: "/turn-rpc",
     agents: ["Agent", "Chat"],
     agent: "Agent",
+    relay: "passes",
     tokenInQuery: true,
   },
   {
@@ -66,10 +70,20 @@ export function defaultAgent(protocol: Protocol): string {
   return knownProtocol(protocol)?.agent ?? "";
 }
 
-/** The URL of the protocol at the gateway that serves this page, or else a likely one. */
+/** The URL of the protocol at the gateway that serves this page, through the page's relay if that speaks it, or else a likely one. */
 export function demoAddress(protocol: Protocol): string {
-  const { path = "", address = "" } = knownProtocol(protocol) ?? {};
-  return path === null ? address : window.location.origin + path;
+  const { path = "", address = "", relay } = knownProtocol(protocol) ?? {};
+  return path === null ? address : ((relay && RELAY) ?? window.location.origin) + path;
+}
+
+/** Whether the relay of this page stands between it and the agents. */
+export function isRelayed({ protocol, baseUrl }: Pick<Place, "protocol" | "baseUrl">): boolean {
+  return RELAY !== undefined && knownProtocol(protocol)?.relay !== undefined && isAt(baseUrl, protocol);
+}
+
+/** Whether that relay keeps the turns. */
+export function isKept(place: Pick<Place, "protocol" | "baseUrl">): boolean {
+  return isRelayed(place) && knownProtocol(place.protocol)?.relay === "keeps";
 }
 
 /** Whether the URL is one of the gateway that serves this page, for any protocol. */
@@ -78,8 +92,11 @@ export function isDemoAddress(address: string): boolean {
 }
 
 function isAmong(address: string, protocols: readonly KnownProtocol[]): boolean {
-  const wanted = address.trim().replace(/\/+$/, "");
-  return protocols.some(({ id }) => demoAddress(id) === wanted);
+  return protocols.some(({ id }) => isAt(address, id));
+}
+
+function isAt(address: string, protocol: Protocol): boolean {
+  return demoAddress(protocol) === address.trim().replace(/\/+$/, "");
 }
 
 /** The settings that change with the protocol. */

@@ -1,6 +1,7 @@
 // The gateway of the page. All settings but the token are stored; the token stays in memory.
 
 import type { Protocol } from "turnwire";
+import { RELAY } from "../connection/relay";
 import { defaultAgent, demoAddress, isProtocol } from "./protocols";
 
 export interface Settings {
@@ -12,8 +13,11 @@ export interface Settings {
 
 const KEY = "turnwire.settings";
 
+/** Behind a relay one whose turns that keeps: another browser, which has no settings yet, then finds what this one shows. */
+const FIRST: Protocol = RELAY === undefined ? "truefoundry" : "aap";
+
 /** The gateway that serves this page. */
-export function defaultSettings(protocol: Protocol = "truefoundry"): Settings {
+export function defaultSettings(protocol: Protocol = FIRST): Settings {
   return { baseUrl: demoAddress(protocol), protocol, agentName: defaultAgent(protocol), token: "" };
 }
 

@@ -3,8 +3,9 @@
 import { useEffect, useState } from "react";
 import { connect, type Client, type ConnectOptions } from "turnwire";
 import { isHere } from "../connection/DevelopmentGateway";
+import { fetchOverWay } from "../connection/relay";
 import { IS_SCRIPTED, scriptedServer } from "../connection/scripted";
-import { knownProtocol } from "./protocols";
+import { isKept, knownProtocol } from "./protocols";
 import type { Settings } from "./settings";
 
 export interface Connection {
@@ -31,8 +32,10 @@ export function useClient(settings: Settings): Connection {
   return connection;
 }
 
-function given({ baseUrl, protocol, token }: Settings): ConnectOptions {
+function given(settings: Settings): ConnectOptions {
+  const { baseUrl, protocol, token } = settings;
   // An empty token means none: the development gateway needs none.
   const { tokenInQuery = false } = knownProtocol(protocol) ?? {};
-  return { baseUrl, protocol, ...(token && { token: () => token, tokenInQuery }) };
+  const behindRelay = isKept(settings) && { relay: true, fetch: fetchOverWay };
+  return { baseUrl, protocol, ...behindRelay, ...(token && { token: () => token, tokenInQuery }) };
 }

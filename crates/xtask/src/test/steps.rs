@@ -231,6 +231,7 @@ fn e2e(session: &Session<'_>) -> Result<Verdict> {
         });
         let mut tests = NodeTests::of(session, &directory, files);
         tests.runner.env("TURNWIRE_ENGINE", engine).env("TURNWIRE_ENTRY", entry);
+        tests.runner.env("TURNWIRE_RELAY", session.relay()?);
         session.engines()?.tell(&mut tests.runner);
         in_browser(session, &mut tests.runner)?;
         if let Verdict::Counted(tally) = tests.run(session)? {
@@ -286,7 +287,7 @@ fn engines(session: &Session<'_>) -> Result<Verdict> {
     session.test_packages()?;
     let classes = front_end::build_classes(session.project)?;
     let mut tests = NodeTests::in_directory(session, "tests/engines")?;
-    tests.runner.env("TURNWIRE_CLASSES", classes);
+    tests.runner.env("TURNWIRE_CLASSES", classes).env("TURNWIRE_RELAY", session.relay()?);
     session.engines()?.tell(&mut tests.runner);
     in_browser(session, &mut tests.runner)?;
     tests.run(session)
