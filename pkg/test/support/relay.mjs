@@ -58,8 +58,13 @@ export class Relay {
     await rm(this.#folder, { recursive: true });
   }
 
+  /** The file with its config. */
+  get file() {
+    return join(this.#folder, "relay.toml");
+  }
+
   async begin() {
-    const file = join(this.#folder, "relay.toml");
+    const { file } = this;
     await writeFile(file, this.#config({ port: this.port, folder: this.#folder }));
     const child = (this.#program = spawn(PROGRAM, ["serve", file], { stdio: ["ignore", "pipe", "inherit"] }));
     for await (const line of createInterface({ input: child.stdout })) {
