@@ -129,9 +129,9 @@ function html(policy) {
 `;
 }
 
-/** Starts the development gateway on a free port and waits for the line with its URL. */
-export function startGateway(www) {
-  return start(["--listen", "127.0.0.1:0", "--www", www]);
+/** Starts the development gateway on a free port, with further arguments, and waits for the line with its URL. */
+export function startGateway(www, argv = []) {
+  return start(["--listen", "127.0.0.1:0", "--www", www, ...argv]);
 }
 
 /** Starts the relay before `upstream`, with further arguments and variables of its environment. */

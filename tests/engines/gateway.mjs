@@ -19,7 +19,7 @@ export class Gateway {
 
   /** What the session's coming requests meet. */
   async setFaults(session, faults) {
-    await this.#ask(`/_gateway/sessions/${session}/faults`, { method: "PUT", body: faults });
+    await this.#ask(`/_gateway/sessions/${session}/faults?ahead=true`, { method: "PUT", body: faults });
   }
 
   /** The session's requests in the order of their arrival. */

@@ -85,7 +85,7 @@ const OUTCOMES = {
 };
 
 /** The turn has ended; if the case expects an error on the way, there was that and no other. */
-function assertEnded(report, { error }) {
+export function assertEnded(report, { error }) {
   assertErrors(report, error === undefined ? [] : [error]);
   assert.ok(["done", "cancelled", "error"].includes(report.status), `the turn has ended: ${report.status}`);
   const code = report.status === "error" ? "turn_failed" : undefined;
@@ -93,7 +93,7 @@ function assertEnded(report, { error }) {
   assert.equal(report.snapshot.reconnecting, null, "nothing is being tried any more");
 }
 
-function assertErrors({ errors }, expected) {
+export function assertErrors({ errors }, expected) {
   const found = errors.map((error, at) => pick(error, expected[at] ?? { name: 0, code: 0, message: 0 }));
   assert.deepEqual(found, expected, JSON.stringify(errors, null, 2));
   return errors;
@@ -115,7 +115,7 @@ function assertEvents(events, log, { numbered }) {
 }
 
 /** Every event is, in all its members, as the uncut stream has it. */
-function assertSame(events, uncut) {
+export function assertSame(events, uncut) {
   const at = uncut.findIndex((event, index) => !isDeepStrictEqual(event, events[index]));
   if (at !== -1) assert.deepEqual(events[at], uncut[at], `event ${at + 1}`);
   assert.equal(events.length, uncut.length);
@@ -151,7 +151,7 @@ function assertAlike({ last_sequence_number: _one, ...snapshot }, { last_sequenc
 }
 
 /** One turn was begun, by one request unless the case says otherwise, and resumed where it had stopped. */
-function judgeRequests({ outcome, posts = [200], cursors, looks, earlier }, report, { requests, turns }) {
+export function judgeRequests({ outcome, posts = [200], cursors, looks, earlier }, report, { requests, turns }) {
   const lines = requests.map(({ on, status, after, fault }) => [on, status, after, fault].join(" ").trim());
   const journal = JSON.stringify(lines);
   assert.equal(turns, earlier + (outcome === "refuses" ? 0 : 1), `turns that were begun: ${journal}`);
@@ -180,7 +180,7 @@ function judgeTokens(tokens) {
   assert.equal(new Set(renewed).size, renewed.length, `tokens: ${tokens}`);
 }
 
-function judgeWaiting(least, { topics, took }) {
+export function judgeWaiting(least, { topics, took }) {
   assert.ok(took >= least, `it took ${took} ms`);
   const longest = Math.max(...topics.reconnecting.map(({ delay }) => delay));
   assert.ok(longest >= least, `the longest delay that was told is ${longest} ms`);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use turnwire_relay::Upstream;
 
 pub use crate::faults::Chaos;
 pub use crate::http::{Delivery, Numbers};
@@ -22,6 +23,9 @@ pub struct Config {
     /// Serve the files of this directory at `/`.
     #[arg(long, value_name = "DIR")]
     pub www: Option<PathBuf>,
+    /// Pass what is asked below `/relay` on to this `turnwire-relay`, under the same faults.
+    #[arg(long, value_name = "URL")]
+    pub relay: Option<Upstream>,
     /// Write a line to stderr for each request.
     #[arg(long)]
     pub log: bool,
@@ -55,6 +59,7 @@ impl Default for Config {
             token: None,
             token_in_query: false,
             www: None,
+            relay: None,
             log: false,
             beat: Duration::from_millis(25),
             delivery: Delivery::default(),

@@ -59,8 +59,8 @@ async fn plan(
 
 /// `DELETE …/faults`
 async fn unplan(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
-    let session = find(&app, &id)?;
-    app.faults.plans.put(&app.faults.grammar, &session.id, &[]).map_err(ApiError::invalid)?;
+    known(&app, &id)?;
+    app.faults.plans.put(&app.faults.grammar, &id, &[]).map_err(ApiError::invalid)?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -71,7 +71,7 @@ struct Cut {
 
 /// `POST …/cut?how=reset|eof|stall`: ends the open streams of a session.
 async fn cut(Admitted(app): Admitted, Path(id): Path<String>, Query(cut): Query<Cut>) -> Answer {
-    let session = find(&app, &id)?;
+    known(&app, &id)?;
     let how = match cut.how.as_deref() {
         None | Some("reset") => Ending::Reset,
         Some("eof") => Ending::Eof,
@@ -81,15 +81,13 @@ async fn cut(Admitted(app): Admitted, Path(id): Path<String>, Query(cut): Query<
             return Err(ApiError::invalid(message));
         }
     };
-    let cut = app.faults.streams.cut(&session.id, how);
+    let cut = app.faults.streams.cut(&id, how);
     Ok(Json(json!({ "cut": cut })).into_response())
 }
 
 /// `GET …/requests`: the journal.
 async fn requests(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
-    if !app.faults.plans.knows(&id) {
-        find(&app, &id)?;
-    }
+    known(&app, &id)?;
     Ok(Json(app.faults.plans.journal(&id)).into_response())
 }
 
@@ -113,6 +111,11 @@ async fn log(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
 /// `GET /_gateway/streams`: how many event streams are open.
 async fn streams(Admitted(app): Admitted) -> Answer {
     Ok(Json(json!({ "open": app.faults.streams.count() })).into_response())
+}
+
+/// A session of this gateway, or one that it has seen or planned faults for.
+fn known(app: &App, session: &str) -> Result<(), ApiError> {
+    if app.faults.plans.knows(session) { Ok(()) } else { find(app, session).map(drop) }
 }
 
 fn find(app: &App, session: &str) -> Result<Arc<Session>, ApiError> {

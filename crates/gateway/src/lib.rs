@@ -5,6 +5,7 @@
 //! - `server`: the routes of all protocols, CORS, and static files; `access`: the log of requests;
 //! - `control`: the endpoints under `/_gateway`;
 //! - `truefoundry`, `agent_event`, `aap`, `ag_ui`, `turn_rpc`: the endpoints of a protocol, and its events;
+//! - `relayed`: requests to a relay, which pass under the same faults;
 //! - `context`: what all handlers share; `config`: the settings;
 //! - `http`: how the stream of a turn is written;
 //! - `faults`: what goes wrong on purpose;
@@ -28,6 +29,7 @@ mod guarded;
 mod http;
 mod json;
 mod lock;
+mod relayed;
 mod server;
 mod store;
 mod time;

@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::context::App;
 use crate::error::ApiError;
 use crate::faults::{FaultState, Surface, follow, inject};
-use crate::{aap, ag_ui, agent_event, control, truefoundry, turn_rpc};
+use crate::{aap, ag_ui, agent_event, control, relayed, truefoundry, turn_rpc};
 
 /// A handler without state, as a service.
 type HandlerService = MethodRouter<(), Infallible>;
@@ -34,6 +34,7 @@ struct Protocols {
     aap: Arc<aap::Sessions>,
     ag_ui: Arc<ag_ui::Threads>,
     turn_rpc: Arc<turn_rpc::Threads>,
+    relayed: Arc<relayed::Turns>,
 }
 
 impl Protocols {
@@ -44,6 +45,7 @@ impl Protocols {
             Box::new(aap::Aap),
             Box::new(ag_ui::AgUi),
             Box::new(turn_rpc::TurnRpc),
+            Box::new(relayed::Relayed(Arc::clone(&self.relayed))),
             Box::new(truefoundry::TrueFoundry),
         ]
     }
@@ -74,6 +76,10 @@ fn router(app: &App, protocols: &Protocols) -> Router {
         Some(directory) => routes.fallback_service(files(directory)),
         None => routes.route("/", get(welcome)).fallback(no_route),
     };
+    let relayed = match &app.config.relay {
+        Some(relay) => relayed::routes(relay).with_state(app.with(Arc::clone(&protocols.relayed))),
+        None => Router::new(),
+    };
     let control = control::routes().method_not_allowed_fallback(no_route);
     routes
         .with_state(app.clone())
@@ -81,6 +87,7 @@ fn router(app: &App, protocols: &Protocols) -> Router {
         .merge(aap::routes().with_state(app.with(Arc::clone(&protocols.aap))))
         .merge(ag_ui::routes().with_state(app.with(Arc::clone(&protocols.ag_ui))))
         .merge(turn_rpc::routes().with_state(app.with(Arc::clone(&protocols.turn_rpc))))
+        .merge(relayed)
         .layer(from_fn_with_state(Arc::clone(&app.faults), inject))
         .merge(control.with_state(app.clone()))
         .layer(from_fn_with_state(app.clone(), access))
@@ -102,7 +109,7 @@ fn cors() -> CorsLayer {
         .allow_origin(AllowOrigin::any())
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([header::RETRY_AFTER, REQUEST_ID])
+        .expose_headers([&[header::RETRY_AFTER, REQUEST_ID], &relayed::HEADERS[..]].concat())
         .allow_private_network(true)
         .max_age(Duration::from_mins(10))
 }
@@ -176,6 +183,10 @@ mod tests {
             ("GET", "/aap/sessions/{session}/history", Some(On::SessionEvents)),
             ("GET", "/aap/sessions/{session}", Some(On::Session)),
             ("GET", "/turn-rpc", Some(On::Connect)),
+            ("POST", "/relay/{agent}/sessions/{session}/turns", Some(On::Create)),
+            ("POST", "/relay/{agent}/v1/runs", Some(On::Create)),
+            ("GET", "/relay/{agent}/_turnwire/v1/turns/{turn}/events", Some(On::Subscribe)),
+            ("DELETE", "/relay/{agent}/_turnwire/v1/turns/{turn}", Some(On::Cancel)),
             ("POST", "/ag-ui", Some(On::Create)),
             ("POST", "/ag-ui/copilotkit/agent/{agent}/connect", Some(On::Subscribe)),
             ("POST", "/ag-ui/copilotkit/agent/{agent}/stop/{session}", Some(On::Cancel)),

@@ -49,6 +49,9 @@ export const refuses = (name, faults, error, options = {}) =>
 /** The server's numbers make no sense: it ends in a bounded time, with no event twice. */
 export const settles = (name, faults, options = {}) => caseOf(name, faults, { outcome: "settles" }, options);
 
+/** The relay does not have the rest: the agent's history has it, if it keeps one, and else what came is kept. */
+export const loses = (name, faults, options = {}) => caseOf(name, faults, { outcome: "loses" }, options);
+
 /** Errors as they are expected. */
 export const apiError = (status) => ({ name: "ApiError", code: "http", status });
 export const networkError = { name: "ConnectionError", code: "network" };

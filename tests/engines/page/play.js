@@ -49,7 +49,7 @@ async function sayEarlier(connect, { session: id, script }) {
 }
 
 /** Waits for the end with a listener in place of a loop. */
-async function wait(turn, events, options) {
+export async function wait(turn, events, options) {
   turn.on("event", (event) => events.push(plain(event)));
   try {
     await turn.waitForCompletion(options);
@@ -60,7 +60,7 @@ async function wait(turn, events, options) {
 }
 
 /** What the turn tells of its connection. */
-function listen(turn) {
+export function listen(turn) {
   const topics = { reconnecting: [], resumed: [], gap: [], mismatch: [], idle: [] };
   for (const [topic, heard] of Object.entries(topics)) {
     turn.on(topic, ({ cause, ...rest }) => heard.push({ ...rest, ...(cause && { cause: told(cause) }) }));
@@ -69,15 +69,16 @@ function listen(turn) {
 }
 
 /** What a case does when the event of a certain number has come; anything else is a way to cut the connection. */
-async function act({ session, at }, { sequence_number }, turn, controller) {
+export async function act({ session, at, crash }, { sequence_number }, turn, controller) {
   const how = at?.[sequence_number];
   if (how === "cancel") await turn.cancel();
+  else if (how?.startsWith("crash")) await fetch(`${crash}/${session}/${how}`, { method: "POST", mode: "no-cors" });
   else if (how === "abort") controller.abort(new Error("enough"));
   else if (how !== undefined) await fetch(`/_gateway/sessions/${session}/cut?how=${how}`, { method: "POST" });
 }
 
 /** `"fixed"` is a token that cannot be renewed, `"renewed"` a function that returns another each time. */
-function countedTokens(kind) {
+export function countedTokens(kind) {
   if (kind === undefined) return undefined;
   if (kind === "fixed") return { next: "fixed" };
   let count = 0;

@@ -74,6 +74,11 @@ impl Injection {
         parts.extensions.get::<Self>().cloned().unwrap_or_default()
     }
 
+    /// The session of the request; empty if it names none.
+    pub(crate) fn session(&self) -> &str {
+        &self.session
+    }
+
     /// The session, which the request itself did not name.
     pub(crate) fn of_session(&mut self, session: &str) {
         session.clone_into(&mut self.session);

@@ -83,6 +83,7 @@ impl View {
 /// The query of a list of turns.
 #[derive(Debug, Default, Deserialize)]
 struct Listed {
+    #[serde(alias = "session")]
     thread_id: Option<String>,
 }
 
@@ -94,6 +95,7 @@ struct StreamOptions {
     /// The session, where clients choose its id.
     #[serde(rename = "threadId", alias = "thread_id", alias = "contextId", alias = "context_id")]
     thread: Option<String>,
+    #[serde(alias = "after")]
     after_sequence_number: Option<u64>,
 }
 

@@ -8,4 +8,4 @@ mod stream;
 pub use delivery::Delivery;
 pub(crate) use frame::{frame, write_frame};
 pub use numbers::Numbers;
-pub(crate) use stream::{Output, Ping, event_stream, stream};
+pub(crate) use stream::{Output, Ping, event_stream, stream, write};

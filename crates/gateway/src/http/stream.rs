@@ -53,9 +53,21 @@ pub(crate) fn stream(
     faults: &FaultState,
     forge: impl Forge + 'static,
 ) -> Body {
-    let Output { delivery, injection, ping } = output;
-    let reader = Reader { log, cursor: injection.cursor(after), batch: delivery.batch, ping };
-    let mut pieces = injection.apply(faults, turn, reader.stream(), forge);
+    let cursor = output.injection.cursor(after);
+    let reader = Reader { log, cursor, batch: output.delivery.batch, ping: output.ping };
+    write(turn, reader.stream(), output, faults, forge)
+}
+
+/// Streams the frames of a turn, of which each of these pieces has some, whole.
+pub(crate) fn write(
+    turn: &str,
+    source: impl Stream<Item = Bytes> + Send + 'static,
+    output: Output,
+    faults: &FaultState,
+    forge: impl Forge + 'static,
+) -> Body {
+    let Output { delivery, injection, .. } = output;
+    let mut pieces = injection.apply(faults, turn, source, forge);
     if let Some(numbers) = delivery.numbers {
         let written = move |piece| match piece {
             Piece::Bytes(bytes) => Piece::Bytes(numbers.apply(bytes)),

@@ -18,7 +18,7 @@ use crate::host::Hosts;
 
 pub use config::{RelayConfig, SecretHeaders};
 pub use origin::Origins;
-use pass::Relay;
+pub use pass::Relay;
 
 /// Relays until the process ends.
 pub async fn serve(listener: TcpListener, config: RelayConfig) -> std::io::Result<()> {
@@ -27,7 +27,7 @@ pub async fn serve(listener: TcpListener, config: RelayConfig) -> std::io::Resul
     let cors = origin::cors(&config.origins);
     let relay = Relay::new(config, hosts);
     let service = Router::new()
-        .fallback(pass::pass)
+        .fallback(pass::answer)
         .layer(from_fn_with_state(relay.clone(), admit::admit))
         .layer(cors)
         .layer(from_fn_with_state(relay.clone(), pass::log))

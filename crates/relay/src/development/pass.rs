@@ -11,7 +11,9 @@ use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::config::RelayConfig;
+use super::config::{RelayConfig, SecretHeaders};
+use super::origin::Origins;
+use crate::address::Upstream;
 use crate::client::{self, UpstreamClient};
 use crate::connection::Connection;
 use crate::headers;
@@ -21,7 +23,7 @@ use crate::tunnel::{self, Tunnel};
 
 /// What every request of a relay shares.
 #[derive(Debug, Clone)]
-pub(crate) struct Relay(Arc<Shared>);
+pub struct Relay(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -36,6 +38,14 @@ impl Relay {
         Self(Arc::new(Shared { config, hosts, client }))
     }
 
+    /// Passes on what it is given, to this server, without a look at who calls.
+    #[must_use]
+    pub fn unguarded(upstream: Upstream) -> Self {
+        let secrets = SecretHeaders::default();
+        let config = RelayConfig { upstream, origins: Origins::ThisMachine, secrets, log: false };
+        Self::new(config, Hosts::ThisMachine)
+    }
+
     pub(crate) fn hosts(&self) -> Hosts {
         self.0.hosts
     }
@@ -45,41 +55,49 @@ impl Relay {
     }
 }
 
-/// Passes a request on, and its answer back. When the client leaves, the server drops this, and with
-/// it the connection upstream.
-pub(crate) async fn pass(State(relay): State<Relay>, request: Request) -> Response {
-    let connection = Connection::of(&request);
-    let (mut head, body) = request.into_parts();
-    let tunnel = Tunnel::of(&mut head, connection.clone());
-    let Some(address) = head.uri.path_and_query().and_then(|path| relay.config().upstream.join(path)) else {
-        return (StatusCode::BAD_REQUEST, "turnwire relay: a request must name a path\n").into_response();
-    };
-    head.uri = address;
-    headers::clean_request(&mut head.headers);
-    relay.config().secrets.replace_in(&mut head.headers);
-    if tunnel.is_some() {
-        tunnel::ask_for(&mut head.headers);
-    }
-    // What came with the request is about its own connection.
-    head.extensions.clear();
-    head.version = axum::http::Version::HTTP_11;
-    match relay.0.client.request(Request::from_parts(head, body)).await {
-        Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => match tunnel {
-            Some(tunnel) => tunnel.open(answer),
-            None => (
-                StatusCode::BAD_GATEWAY,
-                "turnwire relay: the server changed to a protocol that was not asked for\n",
-            )
-                .into_response(),
-        },
-        Ok(answer) => {
-            let (mut head, body) = answer.into_parts();
-            headers::clean_response(&mut head.headers);
-            head.extensions.clear();
-            head.version = axum::http::Version::HTTP_11;
-            Response::from_parts(head, Body::new(Passing::new(body, connection)))
+/// Answers a request.
+pub(crate) async fn answer(State(relay): State<Relay>, request: Request) -> Response {
+    relay.pass(request).await
+}
+
+impl Relay {
+    /// Passes a request on, and its answer back. When the client leaves, the server drops this, and with it the connection
+    /// upstream. An answer that breaks off resets the client's connection.
+    pub async fn pass(&self, request: Request) -> Response {
+        let connection = Connection::of(&request);
+        let (mut head, body) = request.into_parts();
+        let tunnel = Tunnel::of(&mut head, connection.clone());
+        let Some(address) = head.uri.path_and_query().and_then(|path| self.config().upstream.join(path))
+        else {
+            return (StatusCode::BAD_REQUEST, "turnwire relay: a request must name a path\n").into_response();
+        };
+        head.uri = address;
+        headers::clean_request(&mut head.headers);
+        self.config().secrets.replace_in(&mut head.headers);
+        if tunnel.is_some() {
+            tunnel::ask_for(&mut head.headers);
         }
-        Err(error) => unanswered(relay.config(), &error),
+        // What came with the request is about its own connection.
+        head.extensions.clear();
+        head.version = axum::http::Version::HTTP_11;
+        match self.0.client.request(Request::from_parts(head, body)).await {
+            Ok(answer) if answer.status() == StatusCode::SWITCHING_PROTOCOLS => match tunnel {
+                Some(tunnel) => tunnel.open(answer),
+                None => (
+                    StatusCode::BAD_GATEWAY,
+                    "turnwire relay: the server changed to a protocol that was not asked for\n",
+                )
+                    .into_response(),
+            },
+            Ok(answer) => {
+                let (mut head, body) = answer.into_parts();
+                headers::clean_response(&mut head.headers);
+                head.extensions.clear();
+                head.version = axum::http::Version::HTTP_11;
+                Response::from_parts(head, Body::new(Passing::new(body, connection)))
+            }
+            Err(error) => unanswered(self.config(), &error),
+        }
     }
 }
 

@@ -1,0 +1,75 @@
+// Every fault in every engine, for turns that a relay keeps: the package in a page, a gateway that makes the faults, the relay as a
+// program of its own, and agents behind it. Nothing is lost and nothing comes twice.
+import { after, before, describe, test } from "node:test";
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WITH_RELAY } from "../../pkg/test/support/relay.mjs";
+import { IS_QUICK, tellRows } from "../rows.mjs";
+import { isAlone, LANES } from "./case-runner.mjs";
+import { ENGINES, openBrowser } from "./engines.mjs";
+import { Player } from "./player.mjs";
+import { GROUPS } from "./relay/cases.mjs";
+import { run } from "./relay/run.mjs";
+import { startRelayed } from "./relay/world.mjs";
+import { Table } from "./table.mjs";
+
+const CASES = GROUPS.flatMap(([group, cases]) => cases.map((one) => ({ group, ...one })));
+const PROTOCOLS = ["aap", "tirea"];
+/** One row stands for all: `pkg/test/relay` has a few more of each kind, in Node. */
+const CHOSEN = IS_QUICK ? CASES.filter(({ name }) => name === "eof:3") : CASES;
+const PLAYED = IS_QUICK ? ["chromium"] : ENGINES;
+
+/** Those that restart the relay, which all share, that close idle connections, or that give a page much to do. */
+const isSingle = (one) => ["crashes", "sizes"].includes(one.group) || isAlone(one);
+
+tellRows(CHOSEN.length * PLAYED.length, CASES.length * ENGINES.length, "rows behind the relay, of two protocols each");
+
+const table = new Table();
+for (const { group, name } of CHOSEN) for (const protocol of PROTOCOLS) table.addRow(`${protocol}, ${group}`, name);
+
+describe("behind a relay", WITH_RELAY, () => {
+  let world;
+  before(async () => (world = await startRelayed()));
+  after(async () => {
+    await world?.stop();
+    console.log(`\n${table}\n`);
+  });
+
+  test("every case has a name of its own", () => {
+    const names = CASES.map(({ name }) => name);
+    assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
+  });
+
+  for (const engine of PLAYED) {
+    describe(engine, () => {
+      let browser;
+      let player;
+
+      before(async () => {
+        browser = await openBrowser(engine);
+        table.addEngine(engine, browser.version);
+        player = new Player(browser.driver);
+        await player.open(`${world.url}/relayed.html`);
+      });
+      after(() => browser?.close());
+
+      const play = (protocol, one) =>
+        test(`${engine}: ${protocol}: ${one.group}: ${one.name}`, { timeout: 20_000 }, async () => {
+          let took = null;
+          try {
+            took = await run(world, protocol, player, one);
+          } finally {
+            table.add(`${protocol}, ${one.group}`, one.name, engine, took);
+          }
+        });
+      const playAll = (cases) => PROTOCOLS.forEach((protocol) => cases.forEach((one) => play(protocol, one)));
+      describe(`${engine}, faults`, { concurrency: LANES }, () => playAll(CHOSEN.filter((one) => !isSingle(one))));
+      describe(`${engine}, one after the other`, () => playAll(CHOSEN.filter(isSingle)));
+
+      test(`${engine}: no stream is left open`, async () => {
+        for (let tries = 0; tries < 100 && (await world.front.openStreams()) > 0; tries += 1) await sleep(20);
+        assert.equal(await world.front.openStreams(), 0);
+      });
+    });
+  }
+});
