@@ -8,13 +8,13 @@ use futures::StreamExt;
 use futures::future::join;
 use js_sys::{Array, Function, Reflect};
 use turnwire::event::{Event, TerminalState, TurnState};
-use turnwire::protocol::Call;
+use turnwire::protocol::{Call, Resume};
 use turnwire::snapshot::{RequiredAction, TurnSnapshot};
 use turnwire::turn::{Reconnect, TurnStatus};
 use turnwire::{Client, ConnectOptions, ConnectionEvent, ErrorCode, Session, Token};
 use wasm_bindgen::JsValue;
 
-use super::gateway::{gateway_url, in_time, plan};
+use super::gateway::{gateway_url, in_time, journal, plan};
 use super::wasm_bindgen_test;
 
 const STREAM: &str = include_str!("../fixtures/truefoundry/plain.sse");
@@ -208,6 +208,89 @@ async fn a_running_turn_is_found_after_a_reload() {
     in_time("resumed", found.wait_for_completion()).await.expect("it ends");
     let said = found.snapshot().text();
     assert!(said.len() > 60, "{said}");
+}
+
+/// A client of the agents behind the relay, which is called through the gateway, for its faults.
+fn relayed(protocol: &str) -> Client {
+    let base_url = [gateway_url(), "/relay/", protocol].concat();
+    let options = ConnectOptions { reconnect: QUICK, relay: true, ..ConnectOptions::new(base_url) };
+    Client::connect(options.protocol(protocol)).expect("the options are right")
+}
+
+#[wasm_bindgen_test]
+async fn a_relay_keeps_what_a_broken_connection_leaves() {
+    for protocol in ["aap", "tirea"] {
+        let client = relayed(protocol);
+        assert_eq!(client.capabilities().resume, Resume::Cursor);
+        let session = client.create_session("support-bot").await.expect("the agent is there");
+        let faults = serde_json::json!([
+            { "on": "create", "fault": "eof:5", "times": 1 },
+            { "on": "subscribe", "fault": "gap:3:1+eof:9", "times": 1 },
+        ]);
+        plan(&session.id(), faults).await;
+        let turn = session.create_turn("plain").expect("a text is an input");
+        let told = Rc::new(RefCell::new(Vec::new()));
+        let heard = Rc::clone(&told);
+        turn.on_connection(move |event| heard.borrow_mut().push(event.clone()));
+        let read: Vec<_> =
+            in_time("read", turn.stream().expect("it is new").numbered().collect::<Vec<_>>()).await;
+        let events: Vec<(u64, Event)> = read.into_iter().map(|event| event.expect("no error")).collect();
+        let numbers: Vec<u64> = events.iter().map(|(number, _)| *number).collect();
+        assert_eq!(
+            numbers,
+            (1..=numbers.len() as u64).collect::<Vec<_>>(),
+            "{protocol}: each event comes once"
+        );
+        let said: String = events
+            .iter()
+            .filter_map(|(_, event)| match event {
+                Event::ModelMessageDelta(delta) => delta.content.clone(),
+                _ => None,
+            })
+            .collect();
+        let snapshot = turn.snapshot();
+        assert_eq!((snapshot.status, snapshot.text()), (TurnStatus::Done, said));
+        let resumed =
+            told.borrow().iter().filter(|event| matches!(event, ConnectionEvent::Resumed { .. })).count();
+        assert_eq!(resumed, 2, "{protocol}: {:?}", told.borrow());
+        // One start before the relay, and one behind it.
+        let starts = journal(&session.id()).await;
+        assert_eq!(
+            starts.iter().filter(|request| request["on"] == "create").count(),
+            2,
+            "{protocol}: {starts:?}"
+        );
+    }
+}
+
+#[wasm_bindgen_test]
+async fn a_second_client_finds_the_turn_that_the_relay_reads_and_stops_it() {
+    let session = relayed("aap").create_session("support-bot").await.expect("the agent is there");
+    let turn = session.create_turn("slow").expect("a text is an input");
+    let mut events = turn.stream().expect("it is new");
+    events.next().await.expect("there are some").expect("no error");
+    let there = relayed("aap").session(&session.id()).await.expect("it is there");
+    let found = there.resume().await.expect("turns are listed").expect("one runs");
+    assert_eq!(found.id(), turn.id());
+    let mut seen = found.stream().expect("it runs");
+    seen.next().await.expect("there are some").expect("no error");
+    in_time("stopped", found.cancel()).await.expect("it is stopped");
+    for events in [&mut events, &mut seen] {
+        while let Some(event) = in_time("told", events.next()).await {
+            event.expect("no error");
+        }
+    }
+    assert_eq!((turn.status(), found.status()), (TurnStatus::Cancelled, TurnStatus::Cancelled));
+}
+
+#[wasm_bindgen_test]
+async fn a_server_that_is_no_relay_is_told() {
+    let base_url = [gateway_url(), "/aap"].concat();
+    let options = ConnectOptions { reconnect: QUICK, relay: true, ..ConnectOptions::new(base_url) };
+    let client = Client::connect(options.protocol("aap")).expect("the options are right");
+    let error = client.create_session("support-bot").await.expect_err("it is none");
+    assert_eq!(error.code, ErrorCode::UnexpectedResponse);
+    assert!(error.message.contains("no relay"), "{error}");
 }
 
 #[wasm_bindgen_test]

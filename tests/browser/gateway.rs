@@ -76,7 +76,7 @@ pub(super) async fn sockets(sessions: &[&str]) -> usize {
 
 /// Requests of this session have these faults.
 pub(super) async fn plan(session: &str, schedule: Json) {
-    control(gloo_net::http::Method::PUT, &[session, "/faults"].concat(), Some(schedule)).await;
+    control(gloo_net::http::Method::PUT, &[session, "/faults?ahead=true"].concat(), Some(schedule)).await;
 }
 
 /// The next socket that is opened has this fault.

@@ -17,6 +17,7 @@ use crate::gateway::{self, Gateway};
 use crate::interop::{self, Vendor};
 use crate::output;
 use crate::project::{Project, cargo};
+use crate::relay::Relay;
 use crate::test::report::Verdict;
 use crate::test::runner::{NodeTests, in_browser};
 use crate::test::session::{Session, check, played};
@@ -106,7 +107,11 @@ pub(super) fn browser(session: &Session<'_>) -> Result<Verdict> {
     let wasm_pack = rust::wasm_pack()?.join("wasm-pack");
     let program = session.gateway()?;
     // The tests are compiled with its address: as long as it stays the same, they are not compiled again.
-    let gateway = Gateway::start(&program, gateway::free_port(GATEWAY_PORT)?, None)?;
+    let port = gateway::free_port(GATEWAY_PORT)?;
+    // A relay before the gateway, which the tests call through the gateway, for its faults.
+    let relay = Relay::prepare(project, &format!("browser-{port}"))?;
+    let gateway = Gateway::start_with(&program, port, None, &["--relay", &relay.url()])?;
+    let _relay = relay.start(gateway.url())?;
     let Browser { chrome, driver: chromedriver } = session.browser()?;
     let engines = session.engines()?;
     let program = |name: &str| engines.path(name).map(Path::to_path_buf).context("Firefox is not there");
