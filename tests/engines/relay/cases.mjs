@@ -74,8 +74,8 @@ const losses = [
 const sizes = [
   fails("giant:3:20000 beyond maxFrameBytes", on("create", "giant:3:20000"), frameTooLarge, { connect: { maxFrameBytes: 10_000 }, cursors: [] }),
   fails("giant:3:9000000 beyond 8 MiB", on("create", "giant:3:9000000"), frameTooLarge, { cursors: [] }),
-  recovers("chunks of 1 byte", [], { script: "unicode", headers: { "x-turnwire-chunk-bytes": "1" }, cursors: [] }),
-  recovers("chunks of 1 byte, reset:30", on("create", "reset:30"), { script: "unicode", headers: { "x-turnwire-chunk-bytes": "1" } }),
+  recovers("chunks of 3 bytes", [], { script: "unicode", headers: { "x-turnwire-chunk-bytes": "3" }, cursors: [] }),
+  recovers("chunks of 3 bytes, reset:30", on("create", "reset:30"), { script: "unicode", headers: { "x-turnwire-chunk-bytes": "3" } }),
   recovers("chunks of 7 bytes, cut-char:3", on("create", "cut-char:3"), { script: "unicode", headers: { "x-turnwire-chunk-bytes": "7" } }),
 ];
 
