@@ -1,11 +1,11 @@
 // What cases do in a page again and again, installed there as `globalThis.kit`. What it returns is plain JSON.
 
 /** Runs in the page. */
-export function install({ relay, protocol, agent: usual, token }) {
+export function install({ relay, protocol, agent: usual, token, isKept = false }) {
   const { connect, isEventDelta, mergeEventDelta } = globalThis.turnwire;
 
   /** A client. Where it has a token of its own, the relay replaces that. */
-  const client = (options) => connect({ baseUrl: relay, protocol, token, ...options });
+  const client = (options) => connect({ baseUrl: relay, protocol, token, ...(isKept && { relay: true }), ...options });
 
   /** A new conversation with an agent. */
   const session = async (agent = usual, options) => (await client(options)).agents.createSession(agent);

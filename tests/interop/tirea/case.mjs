@@ -12,6 +12,11 @@ export class TireaCase extends Case {
     this.#world = world;
   }
 
+  /** Where the relay listens. */
+  get url() {
+    return this.#world.url;
+  }
+
   /** Asks the server, through the relay; the answer must have the status. */
   async ask(path, { method = "GET", body, status = 200 } = {}) {
     const answer = await fetch(this.#world.url + path, {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startModel } from "../model.mjs";
-import { cached, freePort, named, openPage, run, startBrowser, startRelay, startSite } from "../parts.mjs";
+import { cached, freePort, named, openPage, root, run, startBrowser, startRelay, startSite } from "../parts.mjs";
 import { startTap } from "./tap.mjs";
 
 /** What the relay adds to each request, and no page knows. */
@@ -22,8 +22,41 @@ const agents = (model) => ({
   ].map((agent) => ({ kind: "local", model: "one", system_prompt: "You are a test.", ...agent })),
 });
 
-/** Starts all of it. */
+/** The config of a relay that keeps what passes the tap. */
+const kept = (tap, folder) => `
+listen = "127.0.0.1:0"
+drain = "1s"
+[identity.none]
+[upstream.tirea]
+protocol = "tirea"
+url = "${tap}"
+headers.authorization = "env:RELAY_KEY"
+[log]
+store = "sqlite:${folder}/turns.db"
+`;
+
+/** Starts all of it, with the development gateway's relay. */
 export async function start(onStop) {
+  const { tap } = await startServer(onStop);
+  const relay = await startRelay(tap.url, { TURNWIRE_RELAY_AUTHORIZATION: KEY }, onStop);
+  return { url: relay.url, tap, relayLog: relay.log, openPage: await startPages(relay.url, false, onStop) };
+}
+
+/** Starts all of it, with a relay that keeps turns. */
+export async function startKept(onStop) {
+  const { tap, folder } = await startServer(onStop);
+  const config = join(folder, "relay.toml");
+  writeFileSync(config, kept(tap.url, folder));
+  const program = named("TURNWIRE_RELAY", join(root, "target", "debug", "turnwire-relay"));
+  const relay = run(program, ["serve", config], { env: { ...process.env, RELAY_KEY: KEY } });
+  onStop(relay.stop);
+  await relay.untilReady(() => relay.output.length > 0);
+  const url = `${relay.output[0].replace(/\/$/, "")}/tirea`;
+  return { url, tap, openPage: await startPages(url, true, onStop) };
+}
+
+/** The scripted model, the real server and the tap before it. */
+async function startServer(onStop) {
   const folder = mkdtempSync(join(tmpdir(), "turnwire-interop-"));
   onStop(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -41,9 +74,13 @@ export async function start(onStop) {
   const tap = await startTap(`http://${address}`);
   onStop(tap.stop);
 
-  const relay = await startRelay(tap.url, { TURNWIRE_RELAY_AUTHORIZATION: KEY }, onStop);
+  return { tap, folder };
+}
+
+/** Opens pages that call this address. */
+async function startPages(url, isKept, onStop) {
   const site = await startSite(onStop);
   const browser = await startBrowser(onStop);
-  const spoken = { relay: relay.url, protocol: "tirea", agent: "assistant", token: "of-the-page" };
-  return { url: relay.url, tap, relayLog: relay.log, openPage: () => openPage(browser, site, spoken) };
+  const spoken = { relay: url, protocol: "tirea", agent: "assistant", isKept, ...(!isKept && { token: "of-the-page" }) };
+  return () => openPage(browser, site, spoken);
 }
