@@ -8,6 +8,9 @@ import { WIRES } from "./wires.mjs";
 const BASE_URL = "http://memory.test/tenant";
 const encoder = new TextEncoder();
 
+/** The form of a wire in which a relay stands before the server. */
+export const RELAYED = "behind a relay";
+
 /**
  * What a candidate needs to be prepared: a `fetch` or a `webSocket`, which play this story. `source` makes an answer of a
  * stream's chunks. With a `port` it is a real server on this machine that plays it.
@@ -16,7 +19,19 @@ export function serve({ wire: name, form, chunking, port, source = eventStream }
   const wire = WIRES[name];
   if (port !== undefined) return overNetwork(wire, `ws://127.0.0.1:${port}/any`);
   const frames = wire.frames(story, form);
-  return wire.socket ? overSocket(wire, frames, chunking) : overHttp(wire, frames, chunking, source);
+  if (wire.socket) return overSocket(wire, frames, chunking);
+  return form === RELAYED ? behindRelay(wire, frames, chunking, source) : overHttp(wire, frames, chunking, source);
+}
+
+/** Each frame has the relay's number, and each answer its headers. */
+function behindRelay(wire, frames, chunking, source) {
+  const numbered = frames.map((frame, at) => `id: ${at + 1}\n${frame}`);
+  const { fetch: asked, ...server } = overHttp(wire, numbered, chunking, source);
+  const fetch = async (url, init) => {
+    const { body, status, headers } = await asked(url, init);
+    return new Response(body, { status, headers: [...headers, ["turnwire-relay", "1"], ["turnwire-log", "00ff"]] });
+  };
+  return { ...server, fetch, relay: true };
 }
 
 function overHttp(wire, frames, chunking, source) {

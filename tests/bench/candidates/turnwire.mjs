@@ -2,9 +2,9 @@
 import { consume } from "../consumers.mjs";
 
 /** Makes turns of this protocol ready; each is to be consumed once. */
-export async function prepare({ protocol, baseUrl, fetch, webSocket, packageUrl }) {
+export async function prepare({ protocol, baseUrl, fetch, webSocket, relay = false, packageUrl }) {
   const { connect } = await import(packageUrl);
-  const client = await connect({ baseUrl, protocol, ...(webSocket ? { webSocket } : { fetch }) });
+  const client = await connect({ baseUrl, protocol, ...(relay && { relay }), ...(webSocket ? { webSocket } : { fetch }) });
   return {
     async ready() {
       const session = await client.agents.createSession(protocol === "turn-rpc" ? "Chat" : protocol === "codex" ? "codex" : "support-bot");

@@ -1,6 +1,7 @@
 // Turns from their start to their end: which workload, in which wire, cut how, consumed how, by which candidates. The claims
 // name rows by these fields.
 import { startServer } from "../child.mjs";
+import { RELAYED } from "../server.mjs";
 import { cells } from "../table.mjs";
 
 const CHUNKINGS = ["event", "random", "16 KiB"];
@@ -59,6 +60,11 @@ export function rows({ quick = false } = {}) {
   const families = Object.entries(FAMILIES).flatMap(([protocol, story]) =>
     CHUNKINGS.map((chunking) => row({ group: protocol, protocol, story, deltas: 100_000, chunking, consumer: "for await" })),
   );
+  const relayed = ["aap", "tirea"].flatMap((protocol) =>
+    ["event", "16 KiB"].map((chunking) =>
+      row({ group: RELAYED, variant: protocol, form: RELAYED, protocol, story: FAMILIES[protocol], deltas: 100_000, chunking, consumer: "for await" }),
+    ),
+  );
   // A WebSocket over this machine's network, whose messages come as they come.
   const sockets = ["turn-rpc", "codex"].map((protocol) =>
     row({ group: protocol, protocol, story: FAMILIES[protocol], deltas: 100_000, chunking: "loopback", consumer: "for await", engine: "Chromium", ...(!quick && { rounds: 3, warmups: 1 }) }),
@@ -66,7 +72,7 @@ export function rows({ quick = false } = {}) {
   const peers = PEERS.map((peer) =>
     row({ group: "peers", peer, deltas: 1_000, chunking: "event", consumer: "for await", candidates: [...BASELINE, peer] }),
   );
-  return [...own, ...variants, ...families, ...sockets, ...peers].map((row) => ({ part: "turns", ...row, name: nameOf(row) }));
+  return [...own, ...variants, ...families, ...relayed, ...sockets, ...peers].map((row) => ({ part: "turns", ...row, name: nameOf(row) }));
 }
 
 /** Measures one row. */
