@@ -37,7 +37,7 @@ const resets = [
 
 const silences = [
   recovers("stall:3", on("create", "stall:3"), { connect: { idleTimeout: 150 } }),
-  // Firefox gives an answer to the page only with the first byte of its body.
+  // Firefox hands an answer to the page only with the first byte of its body.
   recovers("stall-bytes:0, before the first frame", on("create", "stall-bytes:0"), {
     connect: { connectTimeout: 300, idleTimeout: 150 },
   }),
