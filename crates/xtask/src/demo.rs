@@ -15,6 +15,9 @@ use crate::relay::Relay;
 use crate::stamp::Stamp;
 use crate::tools::npm;
 
+/// Where the relay listens, if that is free; docs and examples have the same port.
+const RELAY_PORT: u16 = 8791;
+
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The port to listen on; when it is taken, the next free one.
@@ -43,7 +46,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     if port != options.port {
         note(&format!("demo: port {} is taken, using {port}", options.port));
     }
-    let relay = options.relay.then(|| Relay::prepare(project, &port.to_string())).transpose()?;
+    let relay = options.relay.then(|| Relay::prepare(project, &port.to_string(), RELAY_PORT)).transpose()?;
     let page = relay.as_ref().map_or(Ok(page.clone()), |relay| relay.page(&page))?;
     let gateway = Gateway::start(&program, port, Some(&page))?;
     println!("\n    The demo page:  {}/", gateway.url());

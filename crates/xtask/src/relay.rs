@@ -10,8 +10,6 @@ use crate::children::Running;
 use crate::gateway;
 use crate::project::Project;
 
-/// The port that is tried first; docs and examples have the same.
-const PORT: u16 = 8791;
 /// How the page is told where the relay is, as `www/src/connection/relay.ts` reads it.
 const MARKED: &str = "<html ";
 
@@ -25,8 +23,8 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Compiles it and selects its port. `name` tells its folder from those of other relays.
-    pub(crate) fn prepare(project: &Project, name: &str) -> Result<Self> {
+    /// Compiles it and selects its port: this one, or the next that is free. `name` tells its folder from those of other relays.
+    pub(crate) fn prepare(project: &Project, name: &str, port: u16) -> Result<Self> {
         let program = gateway::build_relay(project)?;
         let folder = project.scratch("demo")?.join(name);
         // A relay that another demo left here would have its turns, but not the agents' sessions.
@@ -37,7 +35,7 @@ impl Relay {
         let template = project.path("www/relay.toml");
         let config =
             fs::read_to_string(&template).with_context(|| format!("cannot read {}", template.display()))?;
-        Ok(Self { program, folder, port: gateway::free_port(PORT)?, config })
+        Ok(Self { program, folder, port: gateway::free_port(port)?, config })
     }
 
     /// Where it will listen.

@@ -12,6 +12,8 @@ use crate::relay::Relay;
 use crate::test::tally::{self, Tally};
 use crate::tools::python;
 
+/// Where the relay listens, if that is free. Steps that run beside this one have others.
+const RELAY_PORT: u16 = 8837;
 /// The pause between events behind the relay, in milliseconds: a client's own wish does not get there.
 const PACE: &str = "2";
 
@@ -33,7 +35,7 @@ pub(super) fn run(project: &Project) -> Result<Tally> {
     let gateway = Gateway::start(&program, 0, None)?;
     begin("interop: truefoundry-gateway-sdk 0.4.2 (Python) against the development gateway");
     let mut tally = drive(&format!("{}/acme", gateway.url()), &[])?;
-    let relay = Relay::prepare(project, "interop")?;
+    let relay = Relay::prepare(project, "interop", RELAY_PORT)?;
     let paced = Gateway::start_with(&program, 0, None, &["--delay-ms", PACE])?;
     let _running = relay.start(paced.url())?;
     begin("interop: the same through a relay");

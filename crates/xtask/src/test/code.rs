@@ -27,6 +27,8 @@ use crate::tools::{proxies, rust};
 
 /// Where the gateway listens that the crate's own tests in the browser call, if that is free.
 const GATEWAY_PORT: u16 = 8797;
+/// Where the relay before that gateway listens, if that is free.
+const RELAY_PORT: u16 = 8817;
 /// For how many seconds each fuzz target runs, in a quick run and in a whole one.
 const FUZZ_SECONDS: [u64; 2] = [3, 15];
 /// Whose software a quick run leaves out: each is 400 MB to download.
@@ -109,7 +111,7 @@ pub(super) fn browser(session: &Session<'_>) -> Result<Verdict> {
     // The tests are compiled with its address: as long as it stays the same, they are not compiled again.
     let port = gateway::free_port(GATEWAY_PORT)?;
     // A relay before the gateway, which the tests call through the gateway, for its faults.
-    let relay = Relay::prepare(project, &format!("browser-{port}"))?;
+    let relay = Relay::prepare(project, &format!("browser-{port}"), RELAY_PORT)?;
     let gateway = Gateway::start_with(&program, port, None, &["--relay", &relay.url()])?;
     let _relay = relay.start(gateway.url())?;
     let Browser { chrome, driver: chromedriver } = session.browser()?;
