@@ -106,15 +106,24 @@ pub struct LogConfig {
     pub retention: Duration,
     /// Whether every frame is on the disk before a reader sees it. Otherwise only a turn's end is.
     pub is_synced: bool,
+    /// How long a turn's owner must be silent until another relay ends the turn, if several use the log.
+    pub takeover: Duration,
 }
 
 /// A place for turns.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Store {
     /// They end with the process.
     Memory,
     /// In a file.
     Sqlite(PathBuf),
+    /// In Redis or Valkey, for several relays.
+    Redis {
+        /// Where, without a password.
+        url: String,
+        /// The password.
+        password: Option<Secret>,
+    },
 }
 
 /// What may be used.

@@ -19,6 +19,8 @@ use crate::host::is_this_machine;
 use crate::route::Protocol;
 
 const MINUTE: Duration = Duration::from_mins(1);
+/// The shortest time after which an owner may be taken for dead.
+const SHORTEST_TAKEOVER: Duration = Duration::from_secs(3);
 /// The algorithms that sign with a key pair. A shared secret would let each of its holders name any user.
 const ALGORITHMS: [&str; 9] =
     ["ES256", "ES384", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"];
@@ -175,35 +177,87 @@ fn trusted(section: &Section<'_, '_>, key: &str) -> Option<Upstream> {
 }
 
 fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
-    let (mut store, mut retention, mut is_synced) = (Some(Store::Memory), 10 * MINUTE, false);
-    if let Some(section) = file.section("log") {
-        if let Some(text) = section.text("store") {
-            store = match text.value.split_once(':') {
-                None if text.value == "memory" => Some(Store::Memory),
-                Some(("sqlite", path)) if !path.is_empty() => Some(Store::Sqlite(path.into())),
-                _ => {
-                    section.note("store", "it must be \"memory\" or \"sqlite:\" and the path of a file");
-                    None
-                }
-            };
-        }
-        retention = section.duration("retention", retention);
-        if let Some(text) = section.text("durability") {
-            match text.value {
-                "process" => {}
-                "disk" if store == Some(Store::Memory) => {
-                    section.note(
-                        "durability",
-                        "\"disk\" needs a store on the disk: \"sqlite:\" and the path of a file",
-                    );
-                }
-                "disk" => is_synced = true,
-                _ => section.note("durability", "it must be \"process\" or \"disk\""),
+    let mut log = LogConfig {
+        store: Store::Memory,
+        retention: 10 * MINUTE,
+        is_synced: false,
+        takeover: Duration::from_secs(10),
+    };
+    let Some(section) = file.section("log") else { return Some(log) };
+    let password = section.text("password").map(|reference| Secret::read(reference.value));
+    let password =
+        password.and_then(|secret| secret.map_err(|problem| section.note("password", problem)).ok());
+    let store = match section.text("store") {
+        None => Some(Store::Memory),
+        Some(text) => store(&section, text.value, password),
+    };
+    let is_shared = matches!(store, Some(Store::Redis { .. }));
+    log.retention = section.duration("retention", log.retention);
+    if let Some(text) = section.text("durability") {
+        match (text.value, &store) {
+            ("process", _) => {}
+            ("disk", Some(Store::Memory)) => {
+                let text = "\"disk\" needs a store on the disk: \"sqlite:\" and the path of a file";
+                section.note("durability", text);
             }
+            ("disk", Some(Store::Redis { .. })) => {
+                section.note(
+                    "durability",
+                    "what Redis has on its disk, its own `appendfsync` says: leave it out",
+                );
+            }
+            ("disk", _) => log.is_synced = true,
+            _ => section.note("durability", "it must be \"process\" or \"disk\""),
         }
-        section.finish();
     }
-    store.map(|store| LogConfig { store, retention, is_synced })
+    log.takeover = section.duration("takeover", log.takeover);
+    if log.takeover < SHORTEST_TAKEOVER {
+        section.note("takeover", "owners show each second that they live: it must be at least \"3s\"");
+    }
+    for key in ["password", "takeover"] {
+        if !is_shared && store.is_some() && section.text(key).is_some() {
+            section.note(key, "only a store in Redis has it: leave it out");
+        }
+    }
+    section.finish();
+    log.store = store?;
+    Some(log)
+}
+
+/// The schemes of Redis' addresses: with TLS or without, by itself, behind Sentinel, or a cluster.
+const REDIS: [&str; 6] =
+    ["redis", "rediss", "redis-sentinel", "rediss-sentinel", "redis-cluster", "rediss-cluster"];
+
+fn store(section: &Section<'_, '_>, text: &str, password: Option<Secret>) -> Option<Store> {
+    match text.split_once(':') {
+        None if text == "memory" => return Some(Store::Memory),
+        Some(("sqlite", path)) if !path.is_empty() => return Some(Store::Sqlite(path.into())),
+        Some((scheme, _)) if REDIS.contains(&scheme) => {
+            let Some(uri) =
+                Uri::from_str(text).ok().filter(|uri| uri.host().is_some_and(|host| !host.is_empty()))
+            else {
+                section.note("store", "it is no address such as redis://redis.internal:6379");
+                return None;
+            };
+            let user = uri.authority().and_then(|authority| authority.as_str().rsplit_once('@'));
+            let query = uri.query().unwrap_or_default();
+            if user.is_some_and(|(user, _)| user.contains(':')) || query.contains("assword=") {
+                section.note("store", "no password may stand in the config: name where it is in `password`");
+                return None;
+            }
+            if scheme.ends_with("-sentinel") && !query.contains("sentinelServiceName=") {
+                section.note("store", "name what Sentinel calls it: ?sentinelServiceName=NAME");
+                return None;
+            }
+            return Some(Store::Redis { url: text.to_owned(), password });
+        }
+        _ => {}
+    }
+    section.note(
+        "store",
+        "it must be \"memory\", \"sqlite:\" and the path of a file, or Redis' address, such as redis://redis.internal:6379",
+    );
+    None
 }
 
 fn upstreams(file: &Section<'_, '_>) -> Vec<UpstreamConfig> {

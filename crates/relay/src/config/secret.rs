@@ -4,7 +4,7 @@ use std::fmt;
 
 use axum::http::HeaderValue;
 
-/// The value of a header that is shown nowhere.
+/// The value of a header, or a password, that is shown nowhere.
 #[derive(Clone)]
 pub struct Secret(HeaderValue);
 
@@ -28,6 +28,11 @@ impl Secret {
             .map_err(|_| format!("the value of {reference} cannot be that of a header"))?;
         value.set_sensitive(true);
         Ok(Self(value))
+    }
+
+    /// The value as a text; `None` if it is not UTF-8.
+    pub(crate) fn text(&self) -> Option<&str> {
+        std::str::from_utf8(self.0.as_bytes()).ok()
     }
 
     /// The header's value, which is marked as sensitive.

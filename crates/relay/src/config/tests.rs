@@ -20,9 +20,12 @@ fn the_example_has_no_mistake() {
     let config = Config::parse(include_str!("../../example.toml")).expect("a config");
     assert_eq!(config.upstreams.len(), 2);
     assert!(config.upstreams.iter().all(|upstream| upstream.is_logged && upstream.is_owned));
-    assert_eq!(config.log.store, Store::Sqlite("target/relay/turns.db".into()));
+    assert!(
+        matches!(config.log.store, Store::Sqlite(path) if path == std::path::Path::new("target/relay/turns.db"))
+    );
     let config = Config::parse(GOOD).expect("a config");
-    assert_eq!((config.log.store, config.drain), (Store::Memory, Duration::from_mins(10)));
+    assert!(matches!(config.log.store, Store::Memory));
+    assert_eq!(config.drain, Duration::from_mins(10));
 }
 
 #[test]
@@ -46,7 +49,7 @@ protocol = "codex"
 url = "ws://127.0.0.1:1"
 on_leave = "stop_after:1m"
 [log]
-store = "redis://localhost"
+store = "redis://relay:hunter2@localhost"
 durability = "disk"
 [limits]
 turns_per_subject = 0
@@ -69,7 +72,7 @@ turns_per_subject = 0
         "line 14: upstream.agents.headers.host: this header is the connection's own",
         "line 15: upstream.sockets: a socket's messages pass unread",
         "line 18: upstream.sockets.on_leave: without a log",
-        "line 20: log.store: it must be",
+        "line 20: log.store: no password may stand in the config",
         "line 23: limits.turns_per_subject: it must be a whole number from 1",
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
@@ -85,11 +88,41 @@ fn what_would_do_nothing_is_a_mistake() {
         ("on_leave = \"drain\"\nlog = \"off\"", "upstream.agents.on_leave"),
         ("sesions = \"open\"", "upstream.agents.sesions: there is no such key"),
         ("[log]\ndurability = \"disk\"", "log.durability: \"disk\" needs a store"),
+        ("[log]\nstore = \"redis://r\"\ndurability = \"disk\"", "log.durability: what Redis has"),
+        ("[log]\ntakeover = \"5s\"", "log.takeover: only a store in Redis"),
+        ("[log]\nstore = \"redis://r\"\ntakeover = \"1s\"", "log.takeover: owners show each second"),
         ("[tls]\ncert = \"x\"", "tls: there is no such key"),
         ("[identity.forward]\nurl = \"https://a\"\nheader = \"x\"", "write exactly one"),
     ] {
         let found = mistakes(&format!("{GOOD}{addition}\n"));
         assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
+    }
+}
+
+#[test]
+fn redis_has_several_kinds_of_addresses_and_none_with_a_password() {
+    let store = |url: &str| format!("{GOOD}[log]\nstore = \"{url}\"\n");
+    for url in [
+        "redis://redis.internal",
+        "rediss://relay@redis.internal:6380/1",
+        "redis-sentinel://a:26379?sentinelServiceName=main&node=b:26379",
+        "redis-cluster://a:7000?node=b:7000",
+    ] {
+        let config = Config::parse(&store(url)).expect("a config");
+        assert!(matches!(config.log.store, Store::Redis { url: read, password: None } if read == url));
+    }
+    for (url, expected) in [
+        ("redis://", "it is no address"),
+        ("redis://:hunter2@a", "no password may stand"),
+        ("redis-sentinel://a?sentinelServiceName=b&sentinelPassword=hunter2", "no password may stand"),
+        ("redis-sentinel://a:26379", "name what Sentinel calls it"),
+        ("redis+tls://a", "it must be"),
+    ] {
+        let found = mistakes(&store(url));
+        assert!(
+            found.len() == 1 && found[0].contains(expected) && !found[0].contains("hunter2"),
+            "{found:?}"
+        );
     }
 }
 

@@ -77,7 +77,7 @@ impl Kept {
             return Err(LogError::Fenced);
         }
         if head.end.is_some() {
-            return Err(LogError::Closed);
+            return head.closed_by(at, frames.len(), &change);
         }
         if at != head.last + 1 {
             return Err(LogError::Tail(head.last));

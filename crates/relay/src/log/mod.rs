@@ -9,6 +9,8 @@
 //! - a log whose last frames may be missing has a new id before anything reads it, and no other log ever gets one.
 
 mod memory;
+mod redis;
+mod shared;
 mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -22,6 +24,8 @@ use bytes::Bytes;
 use crate::turn::End;
 
 pub use memory::MemoryLog;
+pub use redis::{Lifetimes, RedisLog};
+pub use shared::{Hint, SharedLog, Sign, Wishes};
 pub use sqlite::SqliteLog;
 
 /// The answer of a log, in its time.
@@ -75,6 +79,14 @@ pub struct Head {
     pub is_expired: bool,
     /// What was known before.
     pub new: NewTurn,
+}
+
+impl Head {
+    /// What becomes of an append to a turn that has ended: the one that has closed it, sent again, is acknowledged again.
+    fn closed_by(&self, at: u64, count: usize, change: &Change) -> Result<(), LogError> {
+        let is_repeated = self.end == change.end && at.checked_add(count as u64) == Some(self.last + 1);
+        is_repeated.then_some(()).ok_or(LogError::Closed)
+    }
 }
 
 /// The right to append to a turn, until another claims it.
@@ -162,7 +174,8 @@ pub trait ReplayLog: Send + Sync {
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created>;
     /// Takes a turn over from the owner of epoch `seen`.
     fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim>;
-    /// Appends frames, the first of them at offset `at`, and the rest of the change: all of it or nothing.
+    /// Appends frames, the first of them at offset `at`, and the rest of the change: all of it or nothing. Sent again after a lost
+    /// answer, it is refused as [`LogError::Tail`] with its own last offset, or acknowledged if it has closed the turn.
     fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()>;
     /// Where a turn is.
     fn head(&self, key: TurnKey) -> Answer<'_, Head>;
@@ -180,7 +193,7 @@ pub trait ReplayLog: Send + Sync {
     /// Removes a turn that never began.
     fn remove(&self, key: TurnKey) -> Answer<'_, ()>;
     /// Removes the frames of some turns that ended before this time ago, and later the rest of them. Returns how many
-    /// expired; 0 if none is left.
+    /// expired; 0 if none is left, or if the log does this by itself.
     fn expire(&self, retention: Duration) -> Answer<'_, usize>;
     /// Removes turns and, but for a session's, what is known of sessions. Returns how many turns.
     fn purge(&self, what: Purge) -> Answer<'_, usize>;
@@ -191,6 +204,11 @@ pub trait ReplayLog: Send + Sync {
     fn owner(&self, upstream: String, session: String) -> Answer<'_, Option<String>>;
     /// Forgets a session that was removed.
     fn disown(&self, upstream: String, session: String) -> Answer<'_, ()>;
+
+    /// The same log as several relays use it, if they can.
+    fn shared(&self) -> Option<&dyn SharedLog> {
+        None
+    }
 }
 
 /// A log's id: random, so that two logs never share one.

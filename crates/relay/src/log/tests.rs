@@ -9,6 +9,19 @@ use proptest::prelude::*;
 use super::*;
 use crate::turn::{CutReason, UpstreamState};
 
+#[path = "../../tests/redis/server.rs"]
+#[allow(dead_code)] // the checker uses the rest
+pub(super) mod server;
+
+/// How long Redis keeps a turn's frames after its end, in these tests.
+const RETENTION: Duration = Duration::from_secs(2);
+
+/// A log in a Redis of its own.
+pub(super) async fn in_redis(redis: &server::Redis) -> RedisLog {
+    let lifetimes = Lifetimes { running: Duration::from_mins(1), retention: RETENTION };
+    RedisLog::open(&redis.url(), None, lifetimes).await.expect("a log")
+}
+
 /// A file that is removed with the test.
 struct Scratch(PathBuf);
 
@@ -39,26 +52,28 @@ fn each(test: &impl AsyncFn(&dyn ReplayLog)) {
             let scratch = Scratch::new();
             test(&SqliteLog::open(&scratch.0, is_synced).expect("a file")).await;
         }
+        let redis = server::Redis::start();
+        test(&in_redis(&redis).await).await;
     });
 }
 
-fn key(turn: &str) -> TurnKey {
+pub(super) fn key(turn: &str) -> TurnKey {
     TurnKey { upstream: "agents".to_owned(), subject: "ann".to_owned(), turn: turn.to_owned() }
 }
 
-fn new(session: &str) -> NewTurn {
+pub(super) fn new(session: &str) -> NewTurn {
     NewTurn { session: Some(session.to_owned()), request: [7; 32] }
 }
 
-fn frames(texts: &[&str]) -> Vec<Bytes> {
+pub(super) fn frames(texts: &[&str]) -> Vec<Bytes> {
     texts.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect()
 }
 
-fn ends(end: End) -> Change {
+pub(super) fn ends(end: End) -> Change {
     Change { end: Some(end), ..Change::default() }
 }
 
-async fn made(log: &dyn ReplayLog, turn: &str) -> Claim {
+pub(super) async fn made(log: &dyn ReplayLog, turn: &str) -> Claim {
     match log.create(key(turn), new("s")).await.expect("a log") {
         Created::New(claim) => claim,
         Created::Exists(head) => panic!("{head:?}"),
@@ -100,6 +115,8 @@ fn nothing_is_appended_but_at_the_tail_by_the_owner_of_an_open_turn() {
         assert_eq!((second.log, second.epoch), (first.log, 2));
         assert_eq!(add(&first, 3, Change::default()).await, Err(LogError::Fenced));
         assert_eq!(add(&second, 3, ends(End::Done)).await, Ok(()));
+        assert_eq!(add(&second, 3, ends(End::Done)).await, Ok(()), "again, if the answer was lost");
+        assert_eq!(add(&second, 3, ends(End::Eof)).await, Err(LogError::Closed));
         assert_eq!(add(&second, 5, Change::default()).await, Err(LogError::Closed));
         assert_eq!(log.claim(key("t"), 2).await, Err(LogError::Closed));
         let head = log.head(key("t")).await.expect("a head");
@@ -142,8 +159,16 @@ fn turns_are_listed_expired_and_purged() {
             (vec!["2".into(), "1".into()], vec!["2".into(), "1".into()], vec![])
         );
         assert_eq!(log.expire(Duration::from_mins(1)).await, Ok(0));
-        assert_eq!(log.expire(Duration::ZERO).await, Ok(1), "what runs does not expire");
+        if log.shared().is_none() {
+            assert_eq!(log.expire(Duration::ZERO).await, Ok(1), "what runs does not expire");
+        }
         assert_eq!(log.expire(Duration::ZERO).await, Ok(0));
+        // Redis does it by itself.
+        while !log.head(key("1")).await.expect("still known").is_expired {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert_eq!(log.read(key("1"), 0, 9).await, Ok(Vec::new()));
+        assert!(!log.head(key("2")).await.expect("it runs").is_expired);
         let head = log.head(key("1")).await.expect("still known");
         assert_eq!((head.is_expired, head.response, head.end), (true, Some(response), Some(cut)));
         assert_eq!(log.own("agents".into(), "s".into(), "ann".into()).await.as_deref(), Ok("ann"));
@@ -233,69 +258,89 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..40)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+/// All backends say the same of everything but the log's id, and keep what a plain list keeps.
+#[test]
+fn backends_are_alike() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let (scratch, redis) = (Scratch::new(), server::Redis::start());
+    let file = SqliteLog::open(&scratch.0, false).expect("a file");
+    let shared = runtime.block_on(in_redis(&redis));
+    let case = AtomicUsize::new(0);
+    let config = ProptestConfig { cases: 32, source_file: Some(file!()), ..ProptestConfig::default() };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let result = runner.run(&operations(), |operations| {
+        let case = case.fetch_add(1, Ordering::Relaxed);
+        for log in [&file as &dyn ReplayLog, &shared] {
+            runtime.block_on(Alike::default().play(log, case, &operations));
+        }
+        Ok(())
+    });
+    runtime.block_on(async { drop(shared) });
+    result.unwrap_or_else(|error| panic!("{error}"));
+}
 
-    /// Both backends say the same of everything but the log's id, and keep what a plain list keeps.
-    #[test]
-    fn backends_are_alike(operations in operations()) {
-        let scratch = Scratch::new();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let (memory, file) = (MemoryLog::default(), SqliteLog::open(&scratch.0, false).expect("a file"));
-            let mut claims: BTreeMap<u8, [Claim; 2]> = BTreeMap::new();
-            let mut lists: BTreeMap<u8, Vec<Bytes>> = BTreeMap::new();
-            for (number, operation) in operations.into_iter().enumerate() {
-                match operation {
-                    Operation::Create(turn) => {
-                        let made = [&memory as &dyn ReplayLog, &file].map(|log| log.create(key(&turn.to_string()), new("s")));
-                        let [left, right] = made;
-                        match (left.await, right.await) {
-                            (Ok(Created::New(left)), Ok(Created::New(right))) => {
-                                claims.insert(turn, [left, right]);
-                                lists.insert(turn, Vec::new());
-                            }
-                            (Ok(Created::Exists(left)), Ok(Created::Exists(mut right))) => {
-                                right.log = left.log;
-                                assert_eq!(left, right);
-                            }
-                            other => panic!("{other:?}"),
+/// A log in memory beside another one.
+#[derive(Default)]
+struct Alike {
+    memory: MemoryLog,
+    claims: BTreeMap<u8, [Claim; 2]>,
+    lists: BTreeMap<u8, Vec<Bytes>>,
+}
+
+impl Alike {
+    async fn play(mut self, log: &dyn ReplayLog, case: usize, operations: &[Operation]) {
+        let id = |turn: u8| key(&format!("{case}.{turn}"));
+        for (number, operation) in operations.iter().enumerate() {
+            match *operation {
+                Operation::Create(turn) => {
+                    let left = self.memory.create(id(turn), new("s")).await;
+                    match (left, log.create(id(turn), new("s")).await) {
+                        (Ok(Created::New(left)), Ok(Created::New(right))) => {
+                            self.claims.insert(turn, [left, right]);
+                            self.lists.insert(turn, Vec::new());
                         }
-                    }
-                    Operation::Append(turn, skew, count, is_last) => {
-                        let Some([left, right]) = claims.get(&turn) else { continue };
-                        let at = lists.get(&turn).map_or(0, |list| list.len() as u64) + skew;
-                        let batch: Vec<Bytes> = (0..count).map(|place| Bytes::from(format!("{number}.{place}"))).collect();
-                        let change = if is_last { ends(End::Done) } else { Change::default() };
-                        let done = memory.append(left, at, batch.clone(), change.clone()).await;
-                        assert_eq!(done, file.append(right, at, batch.clone(), change).await);
-                        if done.is_ok() {
-                            lists.entry(turn).or_default().extend(batch);
+                        (Ok(Created::Exists(left)), Ok(Created::Exists(mut right))) => {
+                            right.log = left.log;
+                            assert_eq!(left, right);
                         }
-                    }
-                    Operation::Claim(turn, skew) => {
-                        let id = key(&turn.to_string());
-                        let claimed = (memory.claim(id.clone(), skew).await, file.claim(id, skew).await);
-                        match claimed {
-                            (Ok(left), Ok(right)) => {
-                                assert_eq!(left.epoch, right.epoch);
-                                claims.insert(turn, [left, right]);
-                            }
-                            (left, right) => assert_eq!(left.err(), right.err()),
-                        }
-                    }
-                    Operation::Remove(turn) => {
-                        let id = key(&turn.to_string());
-                        assert_eq!(memory.remove(id.clone()).await, file.remove(id).await);
-                        lists.remove(&turn);
+                        other => panic!("{other:?}"),
                     }
                 }
+                Operation::Append(turn, skew, count, is_last) => {
+                    let Some([left, right]) = self.claims.get(&turn) else { continue };
+                    let at = self.lists.get(&turn).map_or(0, |list| list.len() as u64) + skew;
+                    let batch: Vec<Bytes> =
+                        (0..count).map(|place| Bytes::from(format!("{number}.{place}"))).collect();
+                    let change = if is_last { ends(End::Done) } else { Change::default() };
+                    let before = self.memory.head(id(turn)).await;
+                    let done = self.memory.append(left, at, batch.clone(), change.clone()).await;
+                    assert_eq!(done, log.append(right, at, batch.clone(), change).await);
+                    if done.is_ok() && before.is_ok_and(|head| head.end.is_none()) {
+                        self.lists.entry(turn).or_default().extend(batch);
+                    }
+                }
+                Operation::Claim(turn, skew) => {
+                    match (self.memory.claim(id(turn), skew).await, log.claim(id(turn), skew).await) {
+                        (Ok(left), Ok(right)) => {
+                            assert_eq!(left.epoch, right.epoch);
+                            self.claims.insert(turn, [left, right]);
+                        }
+                        (left, right) => assert_eq!(left.err(), right.err()),
+                    }
+                }
+                Operation::Remove(turn) => {
+                    assert_eq!(self.memory.remove(id(turn)).await, log.remove(id(turn)).await);
+                    self.lists.remove(&turn);
+                }
             }
-            for (turn, list) in lists {
-                let id = key(&turn.to_string());
-                assert_eq!(memory.read(id.clone(), 0, usize::MAX).await.as_ref(), Ok(&list));
-                assert_eq!(file.read(id, 0, usize::MAX).await.as_ref(), Ok(&list));
-            }
-        });
+        }
+        for (turn, list) in &self.lists {
+            assert_eq!(self.memory.read(id(*turn), 0, usize::MAX).await.as_ref(), Ok(list));
+            assert_eq!(log.read(id(*turn), 0, usize::MAX).await.as_ref(), Ok(list));
+        }
     }
 }

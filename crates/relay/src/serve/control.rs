@@ -76,7 +76,10 @@ impl Asked<'_> {
         let after = read::cursor(&self.head, &self.query)?;
         let source = match self.app.hubs.get(&key) {
             Some(hub) => Source::Open(hub),
-            None => Source::closed(self.app.log.head(key.clone()).await?)?,
+            None => {
+                let head = self.app.log.head(key.clone()).await?;
+                Source::of(self.app, key.clone(), head)?.0
+            }
         };
         if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
             return Err(read::log_changed());
@@ -125,19 +128,16 @@ impl Asked<'_> {
 
     async fn stop(self, turn: &str) -> Result<Response, Refusal> {
         let key = self.key(turn)?;
-        match self.app.hubs.get(&key) {
-            Some(hub) => {
-                hub.ask(Request::Stop);
+        if self.app.hubs.get(&key).is_some_and(|hub| hub.ask(Request::Stop)) {
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
+        match (self.app.log.head(key.clone()).await?.end, self.app.log.shared()) {
+            (None, Some(shared)) => {
+                shared.ask_to_stop(key).await?;
                 Ok(StatusCode::ACCEPTED.into_response())
             }
             // It has ended: there is nothing to stop.
-            None => self
-                .app
-                .log
-                .head(key)
-                .await
-                .map(|_| StatusCode::NO_CONTENT.into_response())
-                .map_err(Into::into),
+            _ => Ok(StatusCode::NO_CONTENT.into_response()),
         }
     }
 }

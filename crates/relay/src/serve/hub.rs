@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
-use crate::log::{ResponseHead, TurnKey};
+use crate::log::{Head, ResponseHead, TurnKey};
 use crate::mutant::mutant;
 use crate::turn::End;
 
@@ -25,6 +25,8 @@ pub(super) struct Known {
     pub(super) response: Option<ResponseHead>,
     /// Nothing was sent to the agent.
     pub(super) is_unsent: bool,
+    /// How often readers were sent away: those who are there have to come again, here or elsewhere.
+    pub(super) departures: u64,
 }
 
 /// What the owner is asked to do.
@@ -36,14 +38,15 @@ pub(super) enum Request {
     Drain,
 }
 
-/// A running turn.
+/// A running turn. Its owner is in this process, or a follower reads it from the log.
 #[derive(Debug)]
 pub(super) struct Hub {
     pub(super) log: u64,
     pub(super) request: [u8; 32],
     known: watch::Sender<Known>,
     ring: Mutex<Ring>,
-    asked: mpsc::UnboundedSender<Request>,
+    /// To the owner, if it is in this process.
+    owner: Option<mpsc::UnboundedSender<Request>>,
     readers: AtomicUsize,
     all_bytes: Arc<AtomicUsize>,
 }
@@ -61,9 +64,22 @@ impl Hub {
         self.known.subscribe()
     }
 
-    pub(super) fn ask(&self, request: Request) {
-        // An owner that has ended has nothing left to do.
-        let _ = self.asked.send(request);
+    pub(super) fn is_owned(&self) -> bool {
+        self.owner.is_some()
+    }
+
+    /// Asks the owner, and returns whether it is in this process.
+    pub(super) fn ask(&self, request: Request) -> bool {
+        if let Some(owner) = &self.owner {
+            // One that has ended has nothing left to do.
+            let _ = owner.send(request);
+        }
+        self.is_owned()
+    }
+
+    /// Lets all readers come again.
+    pub(super) fn send_away(&self) {
+        self.known.send_modify(|known| known.departures += 1);
     }
 
     /// The agent has begun to answer.
@@ -128,6 +144,14 @@ impl Hub {
         (!page.is_empty()).then_some(page)
     }
 
+    /// So many frames from this offset on, if all of them are in memory.
+    pub(super) fn range(&self, first: u64, count: usize) -> Option<Vec<Bytes>> {
+        let ring = lock(&self.ring);
+        let skip = usize::try_from(first.checked_sub(ring.first)?).ok()?;
+        let range: Vec<Bytes> = ring.frames.iter().skip(skip).take(count).cloned().collect();
+        (range.len() == count).then_some(range)
+    }
+
     pub(super) fn readers(&self) -> usize {
         self.readers.load(Ordering::SeqCst)
     }
@@ -173,6 +197,7 @@ impl Hubs {
         lock(&self.open).values().cloned().collect()
     }
 
+    /// Opens the hub of a turn that this process owns.
     pub(super) fn open(
         &self,
         key: TurnKey,
@@ -180,22 +205,58 @@ impl Hubs {
         request: [u8; 32],
     ) -> (Arc<Hub>, mpsc::UnboundedReceiver<Request>) {
         let (asked, requests) = mpsc::unbounded_channel();
-        let hub = Hub {
-            log,
-            request,
-            known: watch::Sender::default(),
-            ring: Mutex::default(),
-            asked,
-            readers: AtomicUsize::new(0),
-            all_bytes: self.bytes.clone(),
-        };
-        let hub = Arc::new(hub);
+        let hub = Arc::new(self.hub(log, request, Known::default(), Some(asked)));
         lock(&self.open).insert(key, hub.clone());
         (hub, requests)
     }
 
-    pub(super) fn close(&self, key: &TurnKey) {
-        lock(&self.open).remove(key);
+    /// The hub of a turn that runs elsewhere, and whether it is new.
+    pub(super) fn follow(&self, key: TurnKey, head: Head) -> (Arc<Hub>, bool) {
+        let mut open = lock(&self.open);
+        if let Some(hub) = open.get(&key) {
+            return (hub.clone(), false);
+        }
+        let known = Known { last: head.last, response: head.response, ..Known::default() };
+        let hub = Arc::new(self.hub(head.log, head.new.request, known, None));
+        open.insert(key, hub.clone());
+        (hub, true)
+    }
+
+    fn hub(
+        &self,
+        log: u64,
+        request: [u8; 32],
+        known: Known,
+        owner: Option<mpsc::UnboundedSender<Request>>,
+    ) -> Hub {
+        Hub {
+            log,
+            request,
+            known: watch::Sender::new(known),
+            ring: Mutex::default(),
+            owner,
+            readers: AtomicUsize::new(0),
+            all_bytes: self.bytes.clone(),
+        }
+    }
+
+    /// Forgets a hub. Those who have it keep it.
+    pub(super) fn close(&self, key: &TurnKey, hub: &Arc<Hub>) {
+        let mut open = lock(&self.open);
+        if open.get(key).is_some_and(|it| Arc::ptr_eq(it, hub)) {
+            open.remove(key);
+        }
+    }
+
+    /// Forgets a hub if only its follower has it. Returns whether it did.
+    pub(super) fn close_unused(&self, key: &TurnKey, hub: &Arc<Hub>) -> bool {
+        let mut open = lock(&self.open);
+        // This list has it, and the follower.
+        let is_unused = Arc::strong_count(hub) <= 2;
+        if is_unused {
+            open.remove(key);
+        }
+        is_unused
     }
 
     /// The size of all frames in memory.

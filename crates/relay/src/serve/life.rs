@@ -10,20 +10,16 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::HeaderMap;
 use tokio::net::TcpListener;
-use tokio::time::{Instant, interval, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::hub::Request;
-use super::{App, admin, dispatch};
+use super::{App, admin, dispatch, sweep};
 use crate::client;
-use crate::config::{Config, Store};
+use crate::config::{Config, Secret, Store};
 use crate::connection::{Connection, Connections, Listener};
-use crate::log::{Change, LogError, MemoryLog, Purge, ReplayLog, SqliteLog};
-use crate::mutant::mutant;
+use crate::log::{Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog};
 use crate::observe;
-use crate::turn::{CutReason, End, UpstreamState};
 
-/// How often the log is swept.
-const SWEEP: Duration = Duration::from_secs(5);
 /// How long a reader may take nothing of what is written to it. It can come again.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long readers have to hear of the end.
@@ -74,8 +70,8 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     observe::begin();
-    let log = open(&config)?;
-    recover(&*log).await?;
+    let log = open(&config).await?;
+    sweep::recover(&*log).await?;
     let listener = listen(config.listen).await?;
     let admin = match config.admin {
         Some(address) => Some(listen(address).await?),
@@ -90,7 +86,8 @@ pub async fn serve(
     if let Some(admin) = admin {
         tokio::spawn(axum::serve(admin, admin::routes(app.clone())).into_future());
     }
-    tokio::spawn(sweep(app.clone()));
+    tokio::spawn(sweep::sweep(app.clone()));
+    tokio::spawn(sweep::watch_over(app.clone()));
     let service = Router::new()
         .fallback(dispatch::answer)
         .layer(app.edge.cors())
@@ -117,75 +114,31 @@ async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| Failure::Listen(address, error))
 }
 
-fn open(config: &Config) -> Result<Arc<dyn ReplayLog>, LogError> {
+async fn open(config: &Config) -> Result<Arc<dyn ReplayLog>, LogError> {
     Ok(match &config.log.store {
         Store::Memory => Arc::new(MemoryLog::default()),
         Store::Sqlite(path) => Arc::new(SqliteLog::open(path, config.log.is_synced)?),
+        Store::Redis { url, password } => Arc::new(redis(config, url, password.as_ref()).await?),
     })
 }
 
-/// Turns that ran when the process ended before are cut: their connections have died with it.
-async fn recover(log: &dyn ReplayLog) -> Result<usize, LogError> {
-    let open = log.open_turns().await?;
-    let count = open.len();
-    for (key, epoch) in open {
-        close(log, key, epoch, CutReason::RelayRestarted).await?;
-    }
-    Ok(count)
-}
-
-async fn close(
-    log: &dyn ReplayLog,
-    key: crate::log::TurnKey,
-    epoch: u64,
-    reason: CutReason,
-) -> Result<(), LogError> {
-    if mutant!("left_open") {
-        return Ok(());
-    }
-    let claim = log.claim(key.clone(), epoch).await?;
-    let head = log.head(key).await?;
-    // Without the start of an answer, the agent may never have got the request.
-    let upstream = if head.response.is_some() { UpstreamState::Gone } else { UpstreamState::Unknown };
-    let change = Change { end: Some(End::Cut { reason, upstream }), ..Change::default() };
-    log.append(&claim, head.last + 1, Vec::new(), change).await
-}
-
-/// Removes what is old, and ends what has lost its owner, for ever.
-async fn sweep(app: Arc<App>) {
-    let mut interval = interval(SWEEP);
-    loop {
-        interval.tick().await;
-        app.usage.sweep();
-        loop {
-            match app.log.expire(app.config.log.retention).await {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) => {
-                    eprintln!("turnwire-relay: {error}");
-                    break;
-                }
-            }
-        }
-        // A turn is in the log before it has a hub.
-        let making = app.hubs.making.lock().await;
-        let open = app.log.open_turns().await.unwrap_or_default();
-        let lost: Vec<_> = open.into_iter().filter(|(key, ..)| app.hubs.get(key).is_none()).collect();
-        drop(making);
-        for (key, epoch) in lost {
-            // A turn that has ended meanwhile is closed.
-            let _ = close(&*app.log, key, epoch, CutReason::LogLost).await;
-        }
-    }
+async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<RedisLog, LogError> {
+    let lifetimes = Lifetimes { running: config.limits.turn_time, retention: config.log.retention };
+    RedisLog::open(url, password.and_then(Secret::text), lifetimes).await
 }
 
 /// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
 async fn drain(app: &App) {
     app.is_draining.store(true, Ordering::SeqCst);
-    let running = app.hubs.all().len();
+    let owned = || app.hubs.all().into_iter().filter(|hub| hub.is_owned());
+    let running = owned().count();
     eprintln!("turnwire-relay: ending; {running} turns run");
+    if app.log.shared().is_some() {
+        // Others can read to them what runs here.
+        app.hubs.all().iter().for_each(|hub| hub.send_away());
+    }
     let wait = async || {
-        while !app.hubs.all().is_empty() {
+        while owned().next().is_some() {
             sleep(Duration::from_millis(20)).await;
         }
     };
@@ -193,10 +146,13 @@ async fn drain(app: &App) {
     tokio::select! {
         () = wait() => {}
         () = sleep_until(deadline) => {
-            app.hubs.all().iter().for_each(|hub| hub.ask(Request::Drain));
+            owned().for_each(|hub| {
+                hub.ask(Request::Drain);
+            });
             let _ = tokio::time::timeout(FAREWELL, wait()).await;
         }
     }
+    app.hubs.all().iter().for_each(|hub| hub.send_away());
     // Readers of what has just ended.
     sleep(Duration::from_millis(300)).await;
 }
@@ -207,10 +163,14 @@ pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
     let store = match &config.log.store {
         Store::Memory => "the log in memory".to_owned(),
         Store::Sqlite(path) => format!("the log in {}", path.display()),
+        Store::Redis { url, .. } => format!("the log in {url}"),
     };
     let opened = match &config.log.store {
         Store::Memory => Ok(()),
         Store::Sqlite(path) => SqliteLog::beside(path).map(drop).map_err(|error| error.to_string()),
+        Store::Redis { url, password } => {
+            redis(config, url, password.as_ref()).await.map(drop).map_err(|error| error.to_string())
+        }
     };
     results.push((store, opened));
     let is_ready = crate::identity::of(&config.identity).is_ready().await;
@@ -241,5 +201,8 @@ pub async fn purge(config: &Config, what: Purge) -> Result<usize, Failure> {
     match &config.log.store {
         Store::Memory => Ok(0),
         Store::Sqlite(path) => Ok(SqliteLog::beside(path)?.purge(what).await?),
+        Store::Redis { url, password } => {
+            Ok(redis(config, url, password.as_ref()).await?.purge(what).await?)
+        }
     }
 }

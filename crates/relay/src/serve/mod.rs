@@ -3,14 +3,16 @@
 //! - `access`: whose session it concerns;
 //! - `pass`: the request and its answer, for what is not kept; `socket`, the same for a WebSocket;
 //! - `start`: begins a kept turn, or finds that it has begun; `owner` reads it from the agent into the log;
-//! - `hub`: what readers of a running turn share; `read`, one reader;
+//! - `hub`: what readers of a running turn share; `follow` fills it with a turn that another relay owns; `read`, one reader;
 //! - `control`: the relay's own requests;
+//! - `sweep`: ends turns that have lost their owner;
 //! - `admin`: metrics and health; `life`, the beginning and the end of the process.
 
 mod access;
 mod admin;
 mod control;
 mod dispatch;
+mod follow;
 mod hub;
 mod life;
 mod owner;
@@ -19,6 +21,7 @@ mod read;
 mod refusal;
 mod socket;
 mod start;
+mod sweep;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

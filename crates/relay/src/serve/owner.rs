@@ -17,14 +17,19 @@ use super::hub::{Hub, Request};
 use super::refusal::Refusal;
 use super::{Agent, App};
 use crate::limits::InUse;
-use crate::log::{Answer, Change, Claim, LogError, ReplayLog, ResponseHead};
+use crate::log::{Answer, Change, Claim, LogError, NewTurn, ReplayLog, ResponseHead, SharedLog, Wishes};
 use crate::mutant::mutant;
 use crate::route::Mark;
 use crate::sse::{Cut, LARGEST, Splitter};
-use crate::turn::{Command, CutReason, End, Event, Owner, UpstreamState};
+use crate::turn::{Command, CutReason, End, Event, Owner, Refusal as Refused, UpstreamState};
 
 /// How long an agent may take to end its answer after the turn's last frame, or after it was asked to cancel.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How often an owner shows that it lives, in a log that several relays use.
+const BEAT: Duration = Duration::from_secs(1);
+/// How long such a log may be away before the turn is given up, and how often it is tried meanwhile.
+const PATIENCE: Duration = Duration::from_secs(30);
+const TRY: Duration = Duration::from_millis(200);
 
 /// The end of a turn whose owner has failed.
 pub(super) const FAULT: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Gone };
@@ -35,6 +40,7 @@ pub(super) struct Owned {
     pub(super) agent: usize,
     pub(super) hub: Arc<Hub>,
     pub(super) claim: Claim,
+    pub(super) new: NewTurn,
     pub(super) requests: mpsc::UnboundedReceiver<Request>,
     pub(super) running: InUse,
 }
@@ -53,28 +59,41 @@ enum Asked {
 
 /// Runs a turn to its end.
 pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
-    let Owned { app, agent, hub, claim, requests, running } = owned;
+    let Owned { app, agent, hub, claim, new, requests, running } = owned;
     let log = app.log.clone();
     let agent = &app.agents[agent];
     let mut run = Run {
         machine: Owner::default(),
         log: &*log,
+        shared: log.shared(),
         hub: &hub,
         claim: &claim,
+        new: &new,
         held: Vec::new(),
         in_flight: Vec::new(),
         appending: None,
         begun: Instant::now(),
+        away_since: None,
+        again: Box::pin(sleep_until(far())),
+        is_waiting: false,
+        has_left: false,
         response: None,
         body: None,
         splitter: Splitter::new(agent.config.protocol),
     };
     let is_sent = run.drive(&app, agent, request, requests).await;
-    if !is_sent && log.remove(claim.key.clone()).await.is_ok() {
-        hub.unsent();
+    if !is_sent {
+        match log.remove(claim.key.clone()).await {
+            Ok(()) => hub.unsent(),
+            // The turn will be ended, as one that has lost its owner.
+            Err(_) => run.has_left = true,
+        }
     }
     // In this order: who finds no hub finds the turn in the log.
-    app.hubs.close(&claim.key);
+    app.hubs.close(&claim.key, &hub);
+    if run.has_left {
+        hub.send_away();
+    }
     let end = hub.watch().borrow().end;
     if let Some(end) = end {
         let reason = if let End::Cut { reason, .. } = end { reason.name() } else { "" };
@@ -95,19 +114,29 @@ pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
 struct Run<'r> {
     machine: Owner,
     log: &'r dyn ReplayLog,
+    /// The same, if other relays use it too.
+    shared: Option<&'r dyn SharedLog>,
     hub: &'r Hub,
     claim: &'r Claim,
+    new: &'r NewTurn,
     /// Frames that are not sent to the log yet, and those that are.
     held: Vec<Bytes>,
     in_flight: Vec<Bytes>,
     appending: Option<Answer<'r, ()>>,
     begun: Instant,
+    /// Since when the log does not answer.
+    away_since: Option<Instant>,
+    /// When it is tried again, if that is waited for.
+    again: std::pin::Pin<Box<tokio::time::Sleep>>,
+    is_waiting: bool,
+    /// Another one owns the turn.
+    has_left: bool,
     response: Option<ResponseHead>,
     body: Option<Incoming>,
     splitter: Splitter,
 }
 
-impl Run<'_> {
+impl<'r> Run<'r> {
     /// Returns whether anything was sent to the agent.
     async fn drive(
         &mut self,
@@ -123,18 +152,38 @@ impl Run<'_> {
         let mut stopping = Box::pin(sleep_until(far()));
         let mut looking = interval(Duration::from_secs(1));
         let mut last_reader = Instant::now();
+        let mut beating: Option<(u64, Answer<'_, Wishes>)> = None;
+        let mut beats = interval(BEAT);
+        let mut wishes = Wishes::default();
         while !self.machine.is_over() {
             let is_reading = self.machine.is_reading();
             tokio::select! {
                 appended = finished(&mut self.appending) => {
                     self.appending = None;
                     metrics::histogram!("turnwire_relay_append_seconds").record(self.begun.elapsed().as_secs_f64());
-                    self.on(match appended {
-                        Ok(()) => Event::Appended,
-                        Err(LogError::Full) => Event::NotAppended(crate::turn::Refusal::Full),
-                        Err(LogError::Fenced | LogError::Closed) => Event::NotAppended(crate::turn::Refusal::Fenced),
-                        Err(_) => Event::NotAppended(crate::turn::Refusal::Lost),
-                    });
+                    self.appended(appended);
+                }
+                () = &mut self.again, if self.is_waiting => {
+                    self.is_waiting = false;
+                    self.on(Event::Again);
+                }
+                _ = beats.tick(), if beating.is_none() => {
+                    let last = self.hub.watch().borrow().last;
+                    beating = self.shared.map(|shared| (last, shared.beat(self.claim, last)));
+                }
+                (last, beaten) = beaten(&mut beating) => {
+                    beating = None;
+                    if let Ok(wished) = beaten {
+                        if wished.readers != wishes.readers {
+                            last_reader = Instant::now();
+                        }
+                        if wished.is_stopped && !wishes.is_stopped {
+                            self.hub.ask(Request::Stop);
+                        }
+                        wishes = wished;
+                    } else {
+                        self.beaten(last, beaten);
+                    }
                 }
                 asked = answered(&mut asking) => {
                     asking = None;
@@ -205,10 +254,85 @@ impl Run<'_> {
                 Command::Deliver { last, end } => {
                     self.hub.deliver(std::mem::take(&mut self.in_flight), last, end);
                 }
+                Command::Repeat { at, count, end } => self.repeat(at, count, end),
+                Command::Wait => {
+                    self.is_waiting = true;
+                    self.again.as_mut().reset(tokio::time::Instant::now() + TRY);
+                }
+                Command::Discard => {
+                    self.held.clear();
+                    self.in_flight.clear();
+                }
                 Command::Abandon(end) => self.hub.abandon(end),
+                Command::Leave => {
+                    metrics::counter!("turnwire_relay_fenced_total").increment(1);
+                    self.has_left = true;
+                }
                 Command::HangUp => self.body = None,
             }
         }
+    }
+
+    /// The log has answered an append, or not.
+    fn appended(&mut self, appended: Result<(), LogError>) {
+        if !matches!(appended, Err(LogError::Unreachable(_))) {
+            self.away_since = None;
+        }
+        let event = match (appended, self.shared) {
+            (Ok(()), _) => Event::Appended,
+            (Err(LogError::Full), _) => Event::NotAppended(Refused::Full),
+            (Err(LogError::Fenced | LogError::Closed), _) => Event::Fenced,
+            (Err(LogError::Tail(last)), Some(_)) => Event::Tail(last),
+            (Err(LogError::Gone), Some(shared)) => return self.restore(shared),
+            (Err(LogError::Unreachable(_)), Some(_))
+                if self.away_since.get_or_insert_with(Instant::now).elapsed() < PATIENCE =>
+            {
+                Event::NotAppended(Refused::Away)
+            }
+            (Err(_), _) => Event::NotAppended(Refused::Lost),
+        };
+        self.on(event);
+    }
+
+    /// A beat has failed, at which the last frame was `last`.
+    fn beaten(&mut self, last: u64, beaten: Result<Wishes, LogError>) {
+        // What an append has changed meanwhile, or may have, its own answer tells.
+        let is_settled =
+            self.appending.is_none() && !self.is_waiting && self.hub.watch().borrow().last == last;
+        match (beaten, self.shared) {
+            (Err(LogError::Fenced), _) => self.on(Event::Fenced),
+            (Err(LogError::Closed), _) if is_settled => self.on(Event::Fenced),
+            (Err(LogError::Tail(last)), _) if is_settled => self.on(Event::Tail(last)),
+            (Err(LogError::Gone), Some(shared)) if is_settled => self.restore(shared),
+            _ => {}
+        }
+    }
+
+    /// The log has lost the turn: it is made again, and then its frames are appended again.
+    fn restore(&mut self, shared: &'r dyn SharedLog) {
+        let response = self.hub.watch().borrow().response.clone();
+        let restored = shared.restore(self.claim, self.new.clone(), response);
+        self.appending = Some(Box::pin(async move {
+            restored.await?;
+            Err(LogError::Tail(0))
+        }));
+    }
+
+    /// Appends frames once more that the log has lost, and those that are on their way.
+    fn repeat(&mut self, at: u64, count: u64, end: Option<End>) {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let lost = count.saturating_sub(self.in_flight.len());
+        let on_their_way = &self.in_flight[self.in_flight.len().saturating_sub(count)..];
+        let Some(mut frames) = self.hub.range(at, lost) else {
+            return self.on(Event::NotAppended(Refused::Lost));
+        };
+        if lost > 0 {
+            metrics::counter!("turnwire_relay_repairs_total").increment(1);
+        }
+        frames.extend_from_slice(on_their_way);
+        let change = Change { response: self.hub.watch().borrow().response.clone(), end };
+        self.begun = Instant::now();
+        self.appending = Some(self.log.append(self.claim, at, frames, change));
     }
 
     fn asked(&mut self, asked: Asked) {
@@ -285,6 +409,14 @@ fn far() -> tokio::time::Instant {
 async fn finished(appending: &mut Option<Answer<'_, ()>>) -> Result<(), LogError> {
     match appending {
         Some(appending) => appending.await,
+        None => pending().await,
+    }
+}
+
+/// What the log says to a beat, and at which last frame it was sent.
+async fn beaten(beating: &mut Option<(u64, Answer<'_, Wishes>)>) -> (u64, Result<Wishes, LogError>) {
+    match beating {
+        Some((last, beating)) => (*last, beating.await),
         None => pending().await,
     }
 }

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::App;
+use super::follow;
 use super::hub::{Hub, Known, Reading};
 use super::pass::unbuffered;
 use super::refusal::Refusal;
@@ -30,28 +31,33 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The longest that a reader stays connected. Then it has to come again, with a token that is good.
 const LONGEST: Duration = Duration::from_hours(1);
 
+/// How long a reader may be ahead of what is known here: it has read elsewhere, or the log is being repaired.
+const AHEAD: Duration = Duration::from_secs(3);
+
 /// Where a turn is read from.
 pub(super) enum Source {
-    /// It runs here.
+    /// It runs, here or elsewhere.
     Open(Arc<Hub>),
     /// It has ended.
     Closed(u64, Known),
 }
 
 impl Source {
-    /// A turn that does not run here.
-    pub(super) fn closed(head: Head) -> Result<Self, Refusal> {
+    /// A turn that this process does not own, and the digest of the request that started it.
+    pub(super) fn of(app: &Arc<App>, key: TurnKey, head: Head) -> Result<(Self, [u8; 32]), Refusal> {
+        let request = head.new.request;
         if head.is_expired {
             return Err(expired());
         }
         if head.end.is_none() {
+            if app.log.shared().is_some() {
+                return Ok((Self::Open(follow::follow(app, key, head)), request));
+            }
             // Its end could not be written. The sweep does that as soon as the log answers.
-            let text = "the turn has ended, but how is not known yet";
-            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "unsettled", text);
-            return Err(refusal.again_after(Duration::from_secs(2)));
+            return Err(unsettled());
         }
-        let known = Known { last: head.last, end: head.end, response: head.response, is_unsent: false };
-        Ok(Self::Closed(head.log, known))
+        let known = Known { last: head.last, end: head.end, response: head.response, ..Known::default() };
+        Ok((Self::Closed(head.log, known), request))
     }
 
     pub(super) fn log(&self) -> u64 {
@@ -79,6 +85,13 @@ pub(super) fn expired() -> Refusal {
     Refusal::new(StatusCode::PRECONDITION_FAILED, "expired", "the turn's frames are no longer kept")
 }
 
+/// How the turn goes on is about to be known.
+fn unsettled() -> Refusal {
+    let text = "where the turn is, or how it has ended, is not known yet";
+    let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "unsettled", text);
+    refusal.again_after(Duration::from_secs(2))
+}
+
 pub(super) fn log_changed() -> Refusal {
     let text = "the turn's log is another one, or ends before this place: read it from its beginning";
     Refusal::new(StatusCode::PRECONDITION_FAILED, "log_changed", text)
@@ -104,8 +117,16 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
         Source::Closed(_, known) => (known.clone(), None),
         Source::Open(hub) => {
             let mut watched = hub.watch();
+            let before = watched.borrow().departures;
             let is_known = |known: &Known| known.response.is_some() || known.end.is_some() || known.is_unsent;
-            let known = watched.wait_for(is_known).await.map_err(|_| Refusal::unsent())?.clone();
+            let is_ready = |known: &Known| is_known(known) || known.departures != before;
+            watched.wait_for(is_ready).await.map_err(|_| Refusal::unsent())?;
+            let is_there = |known: &Known| known.last >= wanted.after || known.departures != before;
+            let _ = timeout(AHEAD, watched.wait_for(is_there)).await;
+            let known = watched.borrow_and_update().clone();
+            if known.departures != before {
+                return Err(unsettled());
+            }
             (known, Some(watched))
         }
     };
@@ -149,7 +170,11 @@ async fn whole(
 ) -> Result<Response, Refusal> {
     let mut end = known.end;
     if let Some(mut watched) = watched {
-        end = watched.wait_for(|known| known.end.is_some()).await.map_err(|_| Refusal::unanswered())?.end;
+        let is_over = |now: &Known| now.end.is_some() || now.departures != known.departures;
+        end = watched.wait_for(is_over).await.map_err(|_| Refusal::unanswered())?.end;
+        if end.is_none() {
+            return Err(unsettled());
+        }
     }
     if matches!(end, Some(End::Cut { .. } | End::Stopped)) {
         return Err(Refusal::unanswered());
@@ -168,6 +193,8 @@ fn stream_of(wanted: Wanted, known: Known, watched: Option<watch::Receiver<Known
         log: wanted.app.log.clone(),
         key: wanted.key,
         hub,
+        departures: known.departures,
+        is_leaving: false,
         known,
         watched,
         reader: Reader::after(wanted.after),
@@ -215,6 +242,9 @@ struct Connected {
     key: TurnKey,
     hub: Option<Arc<Hub>>,
     known: Known,
+    /// What `Known::departures` was when it came.
+    departures: u64,
+    is_leaving: bool,
     watched: Option<watch::Receiver<Known>>,
     reader: Reader,
     until: Instant,
@@ -228,6 +258,18 @@ impl Connected {
         loop {
             if let Some(watched) = &mut self.watched {
                 self.known = watched.borrow_and_update().clone();
+            }
+            if self.is_leaving {
+                return Written::End;
+            }
+            if self.known.departures != self.departures {
+                self.is_leaving = true;
+                // It comes again at once: what it is to read is there.
+                return if self.is_ours {
+                    Written::More(Bytes::from_static(b"retry: 50\n\n"))
+                } else {
+                    Written::Broken
+                };
             }
             match self.reader.next(self.known.last, self.known.end) {
                 Step::Read(after) => return self.page(after).await,

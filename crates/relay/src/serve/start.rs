@@ -99,10 +99,7 @@ impl Begin {
             Ok(head) if mutant!("begun_again") && head.response.is_none() => {
                 app.log.remove(self.key.clone()).await?;
             }
-            Ok(head) => {
-                let request = head.new.request;
-                return Ok((Source::closed(head)?, request));
-            }
+            Ok(head) => return Source::of(&app, self.key, head),
             Err(LogError::Gone) => {}
             Err(error) => return Err(error.into()),
         }
@@ -114,19 +111,28 @@ impl Begin {
         app.usage.start(&self.subject)?;
         let running = app.usage.take(Kind::Turn, &self.subject)?;
         let request = self.new.request;
-        let Created::New(claim) = app.log.create(self.key.clone(), self.new).await? else {
-            // Only a second process could have made it meanwhile, and the log has one.
-            return Err(Refusal::not_found());
+        let claim = match app.log.create(self.key.clone(), self.new.clone()).await? {
+            Created::New(claim) => claim,
+            // Another relay has made it meanwhile.
+            Created::Exists(head) => return Source::of(&app, self.key, head),
         };
         let (hub, requests) = app.hubs.open(self.key.clone(), claim.log, request);
         drop(making);
-        let owned = Owned { app: app.clone(), agent: self.agent, hub: hub.clone(), claim, requests, running };
+        let owned = Owned {
+            app: app.clone(),
+            agent: self.agent,
+            hub: hub.clone(),
+            claim,
+            new: self.new,
+            requests,
+            running,
+        };
         let (owned_hub, key) = (hub.clone(), self.key);
         tokio::spawn(async move {
             if tokio::spawn(owner::run(owned, self.sent)).await.is_err() {
                 // A fault of the relay must not leave readers waiting.
                 owned_hub.abandon(owner::FAULT);
-                app.hubs.close(&key);
+                app.hubs.close(&key, &owned_hub);
             }
         });
         Ok((Source::Open(hub), request))

@@ -34,6 +34,8 @@ pub enum CutReason {
     UpstreamLost,
     /// The relay ended while the turn ran.
     RelayRestarted,
+    /// The relay that ran the turn has died, or was cut off from the log.
+    OwnerLost,
     /// The relay was told to end, and the turn took longer than it could wait.
     Drained,
     /// The log failed.
@@ -54,6 +56,7 @@ impl CutReason {
         match self {
             Self::UpstreamLost => "upstream_lost",
             Self::RelayRestarted => "relay_restarted",
+            Self::OwnerLost => "owner_lost",
             Self::Drained => "drained",
             Self::LogLost => "log_lost",
             Self::LogFull => "log_full",

@@ -1,7 +1,8 @@
 //! The owner of a turn reads it from the agent and writes it to the log.
 //!
 //! Its one rule: frames are delivered after the log has acknowledged them. At most one append is on its way; what comes
-//! meanwhile is the next one, so a slow log sees fewer and larger appends.
+//! meanwhile is the next one, so a slow log sees fewer and larger appends. While it lives, the owner is the log's replica: what a
+//! log has lost of the turn is appended to it again.
 
 use std::mem;
 
@@ -43,16 +44,22 @@ pub enum Event {
     Appended,
     /// The log has refused the append.
     NotAppended(Refusal),
+    /// Another owner has taken the turn, or it is closed.
+    Fenced,
+    /// The last frame that the log has. It says so instead of taking an append, or when it is asked.
+    Tail(u64),
+    /// The log may answer again.
+    Again,
 }
 
 /// Why the log refuses an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Another owner has taken the turn, or it is closed.
-    Fenced,
     /// There is no room.
     Full,
-    /// It failed.
+    /// It does not say what became of the append, and may answer later.
+    Away,
+    /// It failed, or has lost more than is still in memory here.
     Lost,
 }
 
@@ -68,6 +75,19 @@ pub enum Command {
         /// The turn's end, if it comes with them.
         end: Option<End>,
     },
+    /// Append these once more: the frames from `at` on that the log has lost, and those of the append that is on its way.
+    Repeat {
+        /// The offset of the first.
+        at: u64,
+        /// How many.
+        count: u64,
+        /// The turn's end, if it comes with them.
+        end: Option<End>,
+    },
+    /// Send [`Event::Again`] in a moment.
+    Wait,
+    /// Forget all frames that the log has not acknowledged.
+    Discard,
     /// Show readers the frames of the append that was acknowledged, and the end if it had one.
     Deliver {
         /// The offset of the last frame so far.
@@ -77,6 +97,8 @@ pub enum Command {
     },
     /// Tell readers that the log is gone. Nothing more is appended.
     Abandon(End),
+    /// Let readers read the log: the turn is no longer this owner's.
+    Leave,
     /// End the connection to the agent.
     HangUp,
 }
@@ -98,7 +120,8 @@ pub struct Owner {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct InFlight {
-    count: u64,
+    /// The offset of the last frame of it.
+    last: u64,
     end: Option<End>,
 }
 
@@ -138,6 +161,9 @@ impl Owner {
             (Phase::Over, _) => {}
             (_, Event::Appended) => self.acknowledged(&mut commands),
             (_, Event::NotAppended(refusal)) => self.refused(refusal, &mut commands),
+            (_, Event::Fenced) => self.fenced(&mut commands),
+            (_, Event::Tail(last)) => self.settle(last, &mut commands),
+            (_, Event::Again) => self.repeat(self.next, &mut commands),
             // The end is known: what else happens to the agent's connection changes nothing.
             (Phase::Ending(_), _) | (Phase::Reading { .. }, Event::Answered) => {}
             (Phase::Asking, Event::Answered) => self.phase = Phase::Reading { may_be_last: false },
@@ -201,33 +227,69 @@ impl Owner {
         }
         let count = mem::take(&mut self.held);
         self.held_bytes = 0;
-        self.in_flight = Some(InFlight { count, end });
+        self.in_flight = Some(InFlight { last: self.next + count - 1, end });
         commands.push(Command::Append { at: self.next, count, end });
     }
 
     fn acknowledged(&mut self, commands: &mut Vec<Command>) {
-        let Some(InFlight { count, end }) = self.in_flight.take() else { return };
-        self.next += count;
+        let Some(InFlight { last, end }) = self.in_flight.take() else { return };
+        self.next = last + 1;
         if end.is_some() {
             self.phase = Phase::Over;
         }
-        commands.push(Command::Deliver { last: self.next - 1, end });
+        commands.push(Command::Deliver { last, end });
+    }
+
+    /// The log ends with `last`. Only this owner appends to it, so it has the append that is on its way, or it has lost something.
+    fn settle(&mut self, last: u64, commands: &mut Vec<Command>) {
+        match self.in_flight {
+            Some(InFlight { last: wanted, end: None }) if last >= wanted => self.acknowledged(commands),
+            None if last + 1 >= self.next => {}
+            _ => self.repeat(last + 1, commands),
+        }
+    }
+
+    fn repeat(&mut self, at: u64, commands: &mut Vec<Command>) {
+        let InFlight { last, end } =
+            *self.in_flight.get_or_insert(InFlight { last: self.next - 1, end: None });
+        let count = (last + 1).saturating_sub(at);
+        if count == 0 && end.is_none() {
+            self.in_flight = None;
+        } else {
+            commands.push(Command::Repeat { at, count, end });
+        }
+    }
+
+    fn fenced(&mut self, commands: &mut Vec<Command>) {
+        self.phase = Phase::Over;
+        commands.extend([Command::HangUp, Command::Leave]);
     }
 
     /// Without the log nothing can be shown: readers learn that the rest is missing.
     fn refused(&mut self, refusal: Refusal, commands: &mut Vec<Command>) {
-        if self.in_flight.take().is_none() {
-            return;
-        }
-        self.phase = Phase::Over;
-        commands.push(Command::HangUp);
-        let reason = match refusal {
-            Refusal::Full => CutReason::LogFull,
-            Refusal::Fenced | Refusal::Lost => CutReason::LogLost,
+        let Some(InFlight { last, end }) = self.in_flight else { return };
+        let (reason, is_last) = match refusal {
+            Refusal::Away => return commands.push(Command::Wait),
+            // There may be room for an end where there is none for frames.
+            Refusal::Full => (CutReason::LogFull, end.is_some() && last < self.next),
+            Refusal::Lost => (CutReason::LogLost, true),
         };
-        commands.push(Command::Abandon(cut(reason, UpstreamState::Running)));
+        self.in_flight = None;
+        commands.push(Command::HangUp);
+        if is_last {
+            self.phase = Phase::Over;
+            commands.push(Command::Abandon(cut(reason, UpstreamState::Running)));
+        } else {
+            self.held = 0;
+            self.held_bytes = 0;
+            self.phase = Phase::Ending(FULL);
+            commands.push(Command::Discard);
+        }
     }
 }
+
+/// The end of a turn for whose frames the log has no room.
+const FULL: End = End::Cut { reason: CutReason::LogFull, upstream: UpstreamState::Running };
 
 fn cut(reason: CutReason, upstream: UpstreamState) -> End {
     End::Cut { reason, upstream }
@@ -251,7 +313,8 @@ mod tests {
             1 => Just(Event::Cut(CutReason::UpstreamLost)),
             1 => Just(Event::Refused(500)),
             1 => Just(Event::Stopped),
-            1 => Just(Event::NotAppended(Refusal::Fenced)),
+            1 => Just(Event::NotAppended(Refusal::Full)),
+            1 => Just(Event::NotAppended(Refusal::Lost)),
         ];
         prop::collection::vec(event, 0..60)
     }
@@ -297,7 +360,9 @@ mod tests {
                             prop_assert!(end.is_none() && in_flight.is_none());
                             end = Some(End::Eof);
                         }
+                        Command::Discard => sent = appended,
                         Command::HangUp => {}
+                        other => prop_assert!(false, "{other:?}"),
                     }
                 }
                 prop_assert!(shown <= appended && appended <= sent);

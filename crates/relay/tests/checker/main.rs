@@ -2,7 +2,7 @@
 //! them.
 //!
 //! - `upstream` is the agent, `tab` a reader, `proxy` a network that breaks, `process` the relay;
-//! - `schedule` lets them meet, by a seed;
+//! - `schedule` lets them meet, by a seed; `several`, three relays with one Redis;
 //! - `history` is what happened, `laws` judges it;
 //! - `mutants` holds the laws themselves to account: a relay with a fault on purpose breaks each of them. They are in a relay
 //!   with the feature `mutants` only: `cargo test -p turnwire-relay --features mutants --test checker`.
@@ -18,8 +18,11 @@ mod mutants;
 mod process;
 mod proxy;
 mod random;
+#[path = "../redis/server.rs"]
+mod redis;
 mod schedule;
 mod schedules;
+mod several;
 mod tab;
 mod upstream;
 

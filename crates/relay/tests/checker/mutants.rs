@@ -5,10 +5,10 @@ use std::io::{Write, stderr};
 use futures_util::{StreamExt, stream};
 
 use crate::laws::Law;
-use crate::{AT_ONCE, number, schedule};
+use crate::{AT_ONCE, number, schedule, several};
 
 /// The faults on purpose, by their names in the relay's source, and the law that each of them breaks.
-const MUTANTS: [(&str, Law); 9] = [
+const MUTANTS: [(&str, Law); 11] = [
     ("frame_before", Law::Agreement),
     ("to_the_tail", Law::Chain),
     ("frame_lost", Law::Prefix),
@@ -18,7 +18,12 @@ const MUTANTS: [(&str, Law); 9] = [
     ("left_open", Law::Heard),
     ("any_end_is_done", Law::Done),
     ("called_unsent", Law::Unsent),
+    ("zombie_heard", Law::OneEnd),
+    ("hint_relied_on", Law::Heard),
 ];
+
+/// Those that only several relays show.
+const OF_SEVERAL: [&str; 2] = ["zombie_heard", "hint_relied_on"];
 
 /// How many of them a quick run takes.
 const QUICK: usize = 3;
@@ -39,7 +44,14 @@ async fn each_law_finds_the_relay_that_breaks_it() {
     let taken = MUTANTS.into_iter().take(count);
     for (mutant, law) in taken.filter(|(name, _)| chosen.as_ref().is_none_or(|it| it == name)) {
         let played = stream::iter(first..first + TRIES)
-            .map(|seed| async move { (seed, schedule::play(seed, Some(mutant)).await.0) })
+            .map(|seed| async move {
+                let played = if OF_SEVERAL.contains(&mutant) {
+                    several::play(seed, Some(mutant)).await
+                } else {
+                    schedule::play(seed, Some(mutant)).await
+                };
+                (seed, played.0)
+            })
             .buffered(AT_ONCE)
             .filter_map(|(seed, violations)| async move {
                 let found = violations.into_iter().find(|violation| violation.law == law);

@@ -1,4 +1,4 @@
-//! The program `turnwire-relay`: started, stopped and started again, with one file for its log.
+//! The program `turnwire-relay`: started, stopped and started again, with the same log.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -16,9 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    pub(crate) fn new(seed: u64, mutant: Option<&str>) -> Self {
-        let name =
-            format!("turnwire-relay-checker-{}-{seed}-{}", std::process::id(), mutant.unwrap_or("product"));
+    /// For one kind of schedules, by its name.
+    pub(crate) fn new(kind: &str, seed: u64, mutant: Option<&str>) -> Self {
+        let mutant = mutant.unwrap_or("product");
+        let name = format!("turnwire-relay-checker-{}-{kind}-{seed}-{mutant}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).expect("a directory");
         Self(path)
@@ -44,8 +45,14 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// A relay before an agent, which speaks AAP as `aap` and tirea as `tirea`. It is not started.
-    pub(crate) fn new(scratch: &Scratch, agent: SocketAddr, durability: &str, mutant: Option<&str>) -> Self {
+    /// A relay of this name before an agent, which speaks AAP as `aap` and tirea as `tirea`, with this log. It is not started.
+    pub(crate) fn new(
+        scratch: &Scratch,
+        name: &str,
+        agent: SocketAddr,
+        log: &str,
+        mutant: Option<&str>,
+    ) -> Self {
         let upstream = |name: &str| {
             format!(
                 "[upstream.{name}]\nprotocol = \"{name}\"\nurl = \"http://{agent}\"\nsessions = \"open\"\n"
@@ -53,15 +60,14 @@ impl Relay {
         };
         let text = format!(
             "listen = \"127.0.0.1:0\"\ndrain = \"1s\"\n[identity.none]\n{}{}\
-             [log]\nstore = \"sqlite:{}\"\ndurability = \"{durability}\"\n\
+             [log]\n{log}\n\
              [limits]\nsilence = \"4s\"\nturns_per_subject = 1000\nstreams_per_subject = 10000\nstarts_per_minute = 1000000\n",
             upstream("aap"),
             upstream("tirea"),
-            scratch.log().display(),
         );
-        let config = scratch.0.join("relay.toml");
+        let config = scratch.0.join(format!("{name}.toml"));
         std::fs::write(&config, text).expect("written");
-        let said = scratch.0.join("said");
+        let said = scratch.0.join(format!("{name}.said"));
         Self { child: None, config, said, mutant: mutant.map(str::to_owned) }
     }
 

@@ -10,13 +10,18 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-/// Passes connections on to where its target is at the moment.
+use crate::random::Random;
+
+/// Passes connections on to where its targets are at the moment: each to one of them anew, as a balancer does, and to another one if
+/// that does not answer.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
-    target: Arc<Mutex<SocketAddr>>,
+    targets: Targets,
     order: watch::Sender<Order>,
     accepting: Mutex<Option<JoinHandle<()>>>,
 }
+
+type Targets = Arc<Mutex<Vec<SocketAddr>>>;
 
 /// What becomes of the connections that are open when it is given.
 #[derive(Debug, Clone, Copy)]
@@ -30,14 +35,14 @@ impl Proxy {
     pub(crate) async fn start(target: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let target = Arc::new(Mutex::new(target));
+        let targets = Targets::new(Mutex::new(vec![target]));
         let order = watch::Sender::new(Order::Flow);
-        let accepting = Mutex::new(Some(accept(listener, target.clone(), order.clone())));
-        Self { address, target, order, accepting }
+        let accepting = Mutex::new(Some(accept(listener, targets.clone(), order.clone())));
+        Self { address, targets, order, accepting }
     }
 
-    pub(crate) fn aim(&self, target: SocketAddr) {
-        *self.target.lock().unwrap_or_else(PoisonError::into_inner) = target;
+    pub(crate) fn aim(&self, targets: Vec<SocketAddr>) {
+        *self.targets.lock().unwrap_or_else(PoisonError::into_inner) = targets;
     }
 
     /// Resets all connections; new ones work.
@@ -66,22 +71,21 @@ impl Proxy {
                 Err(_) => sleep(Duration::from_millis(50)).await,
             }
         };
-        let accepting = accept(listener, self.target.clone(), self.order.clone());
+        let accepting = accept(listener, self.targets.clone(), self.order.clone());
         *self.accepting.lock().unwrap_or_else(PoisonError::into_inner) = Some(accepting);
     }
 }
 
-fn accept(
-    listener: TcpListener,
-    target: Arc<Mutex<SocketAddr>>,
-    order: watch::Sender<Order>,
-) -> JoinHandle<()> {
+fn accept(listener: TcpListener, targets: Targets, order: watch::Sender<Order>) -> JoinHandle<()> {
+    let mut random = Random::new(listener.local_addr().map_or(0, |address| address.port().into()));
     tokio::spawn(async move {
         while let Ok((near, _)) = listener.accept().await {
             let mut orders = order.subscribe();
-            let target = *target.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut targets = targets.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let first = random.index(targets.len());
+            targets.rotate_left(first);
             tokio::spawn(async move {
-                let Ok(far) = TcpStream::connect(target).await else {
+                let Some(far) = connect(&targets).await else {
                     let _ = near.set_zero_linger();
                     return;
                 };
@@ -90,6 +94,15 @@ fn accept(
             });
         }
     })
+}
+
+async fn connect(targets: &[SocketAddr]) -> Option<TcpStream> {
+    for target in targets {
+        if let Ok(stream) = TcpStream::connect(target).await {
+            return Some(stream);
+        }
+    }
+    None
 }
 
 async fn pass(mut near: TcpStream, mut far: TcpStream, orders: &mut watch::Receiver<Order>) {

@@ -1,5 +1,6 @@
-//! A schedule: turns, their tabs, and faults, all by a seed.
+//! A schedule of one relay: turns, their tabs, and faults, all by a seed.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use crate::tab::Page;
 use crate::upstream::{self, ENDINGS, Ending, Protocol, Script};
 
 /// How long tabs may take to hear of the end, before the schedule gives up on them. The laws allow less.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What happens to the processes and connections. Each has ended before the next one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,11 +76,12 @@ struct World {
 /// Plays the schedule of this seed, and returns the laws that did not hold, and what the relay said.
 pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, String) {
     let mut random = Random::new(seed);
-    let scratch = Scratch::new(seed, mutant);
+    let scratch = Scratch::new("one", seed, mutant);
     let history = Arc::new(History::default());
     let far = Proxy::start(upstream::start(history.clone()).await).await;
     let durability = random.of(&["process", "disk"]);
-    let mut relay = Relay::new(&scratch, far.address, durability, mutant);
+    let log = format!("store = \"sqlite:{}\"\ndurability = \"{durability}\"", scratch.log().display());
+    let mut relay = Relay::new(&scratch, "relay", far.address, &log, mutant);
     let near = Proxy::start(relay.start().await).await;
     // A connection for each request: what is cut is then one tab's.
     let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().expect("a client");
@@ -105,15 +107,15 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
     world.read_again().await;
     world.relay.terminate().await;
     world.read_log(&scratch).await;
-    let violations = judge(&world.history.turns(), quiet);
+    let violations = judge(&world.history.turns(), quiet, false);
     (violations, world.relay.said())
 }
 
 /// Tabs come within this time.
-const LAST_TAB: Duration = Duration::from_millis(1200);
+pub(crate) const LAST_TAB: Duration = Duration::from_millis(1200);
 
 /// Some turns that end well, among others.
-fn scripts(random: &mut Random, seed: u64) -> Vec<Script> {
+pub(crate) fn scripts(random: &mut Random, seed: u64) -> Vec<Script> {
     let count = random.within(4..9);
     let script = |number: u64| {
         let first = ENDINGS[usize::try_from(seed).unwrap_or_default() % ENDINGS.len()];
@@ -127,40 +129,41 @@ fn scripts(random: &mut Random, seed: u64) -> Vec<Script> {
     (0..count).map(script).collect()
 }
 
+/// Begins a turn with its tabs: all at once, or one after the other.
+pub(crate) fn begin(
+    random: &mut Random,
+    history: &Arc<History>,
+    client: &Client,
+    relay: SocketAddr,
+    script: Script,
+) -> JoinHandle<()> {
+    let count = random.of(&[1, 1, 2, 5]);
+    let (are_starts, are_together) = (random.percent(60), random.percent(50));
+    history.with(&script.id(), |turn| turn.is_shared = are_starts && count > 1);
+    let first = random.millis(0..1000);
+    let tabs: Vec<_> = (0..count)
+        .map(|number| {
+            let later = if are_together { Duration::ZERO } else { random.millis(0..200) };
+            let page = Page::new(random, history, client, relay, script, number == 0 || are_starts);
+            let wait = if number == 0 { first } else { first + later };
+            async move {
+                sleep(wait).await;
+                page.read().await;
+            }
+        })
+        .collect();
+    tokio::spawn(async move {
+        join_all(tabs).await;
+    })
+}
+
 impl World {
     fn page(&mut self, script: Script, starts: bool) -> Page {
-        Page {
-            history: self.history.clone(),
-            client: self.client.clone(),
-            relay: self.near.address,
-            script,
-            starts,
-            is_ours: self.random.percent(75),
-            is_slow: self.random.percent(25),
-            random: self.random.fork(),
-        }
+        Page::new(&mut self.random, &self.history, &self.client, self.near.address, script, starts)
     }
 
-    /// Begins a turn with its tabs: all at once, or one after the other.
     fn begin(&mut self, script: Script) -> JoinHandle<()> {
-        let count = self.random.of(&[1, 1, 2, 5]);
-        let (are_starts, are_together) = (self.random.percent(60), self.random.percent(50));
-        self.history.with(&script.id(), |turn| turn.is_shared = are_starts && count > 1);
-        let first = self.random.millis(0..1000);
-        let tabs: Vec<_> = (0..count)
-            .map(|number| {
-                let later = if are_together { Duration::ZERO } else { self.random.millis(0..200) };
-                let page = self.page(script, number == 0 || are_starts);
-                let wait = if number == 0 { first } else { first + later };
-                async move {
-                    sleep(wait).await;
-                    page.read().await;
-                }
-            })
-            .collect();
-        tokio::spawn(async move {
-            join_all(tabs).await;
-        })
+        begin(&mut self.random, &self.history, &self.client, self.near.address, script)
     }
 
     async fn fault(&mut self, fault: Fault) {
@@ -205,7 +208,7 @@ impl World {
         let pause = self.random.millis(0..300);
         sleep(pause).await;
         let address = self.relay.start().await;
-        self.near.aim(address);
+        self.near.aim(vec![address]);
     }
 
     /// Only of a turn that has begun: another message may else be the first.
@@ -235,16 +238,20 @@ impl World {
         }
     }
 
-    /// What the log has of each turn, read without the relay.
     async fn read_log(&self, scratch: &Scratch) {
         let log = SqliteLog::beside(&scratch.log()).expect("the log");
-        for script in &self.scripts {
-            let upstream = format!("{:?}", script.protocol).to_lowercase();
-            let key = TurnKey { upstream, subject: "local".to_owned(), turn: script.id() };
-            let Ok(head) = log.head(key.clone()).await else { continue };
-            let frames = log.read(key, 0, usize::MAX).await.expect("frames");
-            let frames = frames.iter().map(|frame| String::from_utf8_lossy(frame).into_owned()).collect();
-            self.history.with(&script.id(), |turn| turn.kept = Some(Kept { head, frames }));
-        }
+        read_log(&log, &self.history, &self.scripts).await;
+    }
+}
+
+/// What the log has of each turn, read without a relay.
+pub(crate) async fn read_log(log: &dyn ReplayLog, history: &History, scripts: &[Script]) {
+    for script in scripts {
+        let upstream = format!("{:?}", script.protocol).to_lowercase();
+        let key = TurnKey { upstream, subject: "local".to_owned(), turn: script.id() };
+        let Ok(head) = log.head(key.clone()).await else { continue };
+        let frames = log.read(key, 0, usize::MAX).await.expect("frames");
+        let frames = frames.iter().map(|frame| String::from_utf8_lossy(frame).into_owned()).collect();
+        history.with(&script.id(), |turn| turn.kept = Some(Kept { head, frames }));
     }
 }

@@ -2,21 +2,42 @@
 
 use std::io::{Write, stderr};
 
-use crate::{AT_ONCE, number, schedule};
+use crate::laws::Violation;
+use crate::{AT_ONCE, number, schedule, several};
 use futures_util::{StreamExt, stream};
 
-/// How many schedules run, and how many in a quick run.
+/// How many schedules of one relay run, and how many in a quick run.
 const SCHEDULES: u64 = 200;
 const QUICK: u64 = 12;
+/// How many of three relays do.
+const SEVERAL: u64 = 66;
+const QUICK_SEVERAL: u64 = 3;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_laws_hold_whatever_fails() {
+    play("the_laws_hold_whatever_fails", SCHEDULES, QUICK, |seed| schedule::play(seed, None)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_laws_hold_with_several_relays() {
+    play("the_laws_hold_with_several_relays", SEVERAL, QUICK_SEVERAL, |seed| several::play(seed, None)).await;
+}
+
+/// Plays schedules, and fails if a law did not hold in one of them.
+async fn play<F: Future<Output = (Vec<Violation>, String)>>(
+    test: &str,
+    all: u64,
+    quick: u64,
+    schedule: impl Fn(u64) -> F,
+) {
     let seeds = match number("TURNWIRE_CHECKER_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..schedules(),
+        None => 0..schedules(all, quick),
     };
-    let played =
-        stream::iter(seeds.clone()).map(|seed| async move { (seed, schedule::play(seed, None).await) });
+    let played = stream::iter(seeds.clone()).map(|seed| {
+        let played = schedule(seed);
+        async move { (seed, played.await) }
+    });
     let failed = played.buffer_unordered(AT_ONCE).filter(|(_, (violations, said))| {
         let has_failed = !violations.is_empty() || said.contains("panicked");
         async move { has_failed }
@@ -26,7 +47,7 @@ async fn the_laws_hold_whatever_fails() {
         let mut stderr = stderr();
         let _ = writeln!(
             stderr,
-            "seed {seed}: TURNWIRE_CHECKER_SEED={seed} cargo test -p turnwire-relay --test checker"
+            "seed {seed}: TURNWIRE_CHECKER_SEED={seed} cargo test -p turnwire-relay --test checker {test}"
         );
         for violation in violations {
             let _ = writeln!(stderr, "  {violation}");
@@ -37,16 +58,16 @@ async fn the_laws_hold_whatever_fails() {
     assert!(failed.is_empty(), "seeds {seeds_failed:?} of {seeds:?} failed");
 }
 
-fn schedules() -> u64 {
+fn schedules(all: u64, quick: u64) -> u64 {
     if let Some(count) = number("TURNWIRE_CHECKER_SCHEDULES") {
         return count;
     }
     if std::env::var_os("TURNWIRE_TEST").is_none_or(|scope| scope != "quick") {
-        return SCHEDULES;
+        return all;
     }
     // Past the harness, which shows nothing of a test that passes.
-    let _ = writeln!(stderr(), "quick: {QUICK} of {SCHEDULES} schedules; --all has the rest");
-    QUICK
+    let _ = writeln!(stderr(), "quick: {quick} of {all} schedules; --all has the rest");
+    quick
 }
 
 /// The faults on purpose must not be in what users run.

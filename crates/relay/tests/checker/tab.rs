@@ -24,18 +24,18 @@ const UNSENT: [&str; 5] = ["unreachable", "log_unavailable", "draining", "limit"
 
 /// One reader of a turn.
 pub(crate) struct Page {
-    pub(crate) history: Arc<History>,
-    pub(crate) client: Client,
+    history: Arc<History>,
+    client: Client,
     /// Where the relay is called.
-    pub(crate) relay: SocketAddr,
-    pub(crate) script: Script,
+    relay: SocketAddr,
+    script: Script,
     /// Whether it starts the turn, or joins it.
-    pub(crate) starts: bool,
+    starts: bool,
     /// Whether it says that it knows the relay.
-    pub(crate) is_ours: bool,
+    is_ours: bool,
     /// Whether it takes its time after each piece.
-    pub(crate) is_slow: bool,
-    pub(crate) random: Random,
+    is_slow: bool,
+    random: Random,
 }
 
 /// What became of a request.
@@ -52,6 +52,26 @@ enum Answer {
 }
 
 impl Page {
+    pub(crate) fn new(
+        random: &mut Random,
+        history: &Arc<History>,
+        client: &Client,
+        relay: SocketAddr,
+        script: Script,
+        starts: bool,
+    ) -> Self {
+        Self {
+            history: history.clone(),
+            client: client.clone(),
+            relay,
+            script,
+            starts,
+            is_ours: random.percent(75),
+            is_slow: random.percent(25),
+            random: random.fork(),
+        }
+    }
+
     /// Reads the turn to its end. What it got is noted as it comes: the schedule may give up on it.
     pub(crate) async fn read(mut self) {
         let id = self.script.id();

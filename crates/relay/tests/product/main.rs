@@ -1,5 +1,8 @@
 //! The program `turnwire-relay`, before an agent whose every byte the tests write, and before the development gateway.
 
+#[path = "../redis/server.rs"]
+#[allow(dead_code)] // the other tests use the rest
+mod redis;
 #[path = "../development/world.rs"]
 #[allow(dead_code)] // the other tests use the rest
 mod wire;
@@ -10,6 +13,7 @@ mod gateway;
 mod guide;
 mod readers;
 mod restarts;
+mod several;
 mod sockets;
 mod starts;
 mod users;

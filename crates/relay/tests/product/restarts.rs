@@ -6,7 +6,7 @@ use crate::wire::{Server, Wire};
 use crate::world::{Relay, STOP, STREAM, Scratch, Stream, delta, json, numbered, open, sent, status};
 
 /// Starts a turn with this many frames, all of which its reader has seen.
-async fn started(relay: &Relay, server: &Server, turn: &str, frames: usize) -> (Stream, Wire) {
+pub(crate) async fn started(relay: &Relay, server: &Server, turn: &str, frames: usize) -> (Stream, Wire) {
     let agent = async {
         let (mut wire, head) = server.accept().await;
         wire.body(&head).await;

@@ -137,8 +137,12 @@ impl Relay {
 
     /// Asks it to end.
     pub(crate) fn terminate(&self) {
+        self.signal("-TERM");
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("run").success());
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("run").success());
     }
 
     /// Waits for its end, and returns what it wrote to stderr.

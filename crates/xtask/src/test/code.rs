@@ -23,7 +23,7 @@ use crate::test::runner::{NodeTests, in_browser};
 use crate::test::session::{Session, check, played};
 use crate::test::tally::{self, Tally};
 use crate::tools::browser::Browser;
-use crate::tools::{proxies, rust};
+use crate::tools::{proxies, redis, rust};
 
 /// Where the gateway listens that the crate's own tests in the browser call, if that is free.
 const GATEWAY_PORT: u16 = 8797;
@@ -85,6 +85,7 @@ pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
         let mut command = cargo();
         command.args(["test", "--workspace"]).args(arguments).current_dir(session.project.root());
         proxies::tell(&mut command)?;
+        redis::tell(&mut command)?;
         played("cargo test", session.scope.tell(&mut command), tally::rust)
     };
     let mut tally = run(&["--no-fail-fast"])?;

@@ -3,10 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) mod browser;
+mod debian;
 pub(crate) mod engines;
 pub(crate) mod npm;
 pub(crate) mod proxies;
 pub(crate) mod python;
+pub(crate) mod redis;
 pub(crate) mod rust;
 mod system;
 

@@ -166,7 +166,7 @@ pub(super) fn append(
         return Err(LogError::Fenced.into());
     }
     if head.end.is_some() && !mutant!("ended_again") {
-        return Err(LogError::Closed.into());
+        return Ok(head.closed_by(at, frames.len(), &change)?);
     }
     if at != head.last + 1 {
         return Err(LogError::Tail(head.last).into());

@@ -1,0 +1,95 @@
+//! The connections to Redis, what must be true of the server behind them, and what its errors mean.
+
+use std::time::Duration;
+
+use fred::interfaces::{ClientLike, ConfigInterface};
+use fred::prelude::{Builder, Client, Config, Error, ReconnectPolicy};
+use fred::types::{InfoKind, config::UnresponsiveConfig};
+
+use super::super::LogError;
+
+/// How long a command may take. A turn's owner tries again, so that what was answered too late is found.
+const COMMAND: Duration = Duration::from_secs(4);
+/// How long a connection may leave a command without an answer before it is made anew.
+const UNRESPONSIVE: Duration = Duration::from_secs(2);
+/// How long the first connection may take.
+const FIRST: Duration = Duration::from_secs(10);
+
+/// One connection for commands and one for hints. In a cluster, one of each to every node.
+#[derive(Debug, Clone)]
+pub(super) struct Connections {
+    pub(super) commands: Client,
+    pub(super) hints: Client,
+}
+
+/// Connects, and makes sure that the server can keep turns.
+pub(super) async fn connect(url: &str, password: Option<&str>) -> Result<Connections, LogError> {
+    let mut config = Config::from_url(url).map_err(|error| failed(&error))?;
+    config.password = password.map(str::to_owned);
+    // The first connection fails at once; later ones are made anew for ever.
+    config.fail_fast = true;
+    let mut builder = Builder::from_config(config);
+    builder
+        .with_connection_config(|connection| {
+            connection.connection_timeout = Duration::from_secs(2);
+            connection.internal_command_timeout = Duration::from_secs(2);
+            connection.tcp.nodelay = Some(true);
+            connection.unresponsive =
+                UnresponsiveConfig { max_timeout: Some(UNRESPONSIVE), interval: UNRESPONSIVE / 4 };
+        })
+        .with_performance_config(|performance| {
+            performance.default_command_timeout = COMMAND;
+            performance.broadcast_channel_capacity = 4096;
+        })
+        .set_policy(ReconnectPolicy::new_exponential(0, 50, 500, 2));
+    let build = || builder.build().map_err(|error| failed(&error));
+    let connections = Connections { commands: build()?, hints: build()? };
+    for client in [&connections.commands, &connections.hints] {
+        let connected = tokio::time::timeout(FIRST, client.init()).await;
+        connected
+            .map_err(|_| LogError::Unreachable("Redis does not answer".to_owned()))?
+            .map_err(|error| failed(&error))?;
+    }
+    require(&connections.commands).await?;
+    Ok(connections)
+}
+
+/// Refuses servers that may drop turns, or that lack what the scripts use.
+async fn require(client: &Client) -> Result<(), LogError> {
+    let info: String = client.info(Some(InfoKind::Server)).await.map_err(|error| failed(&error))?;
+    let value = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    // Valkey says which version of Redis it is like, and its own is larger.
+    let version = value("redis_version:").unwrap_or("unknown");
+    let major: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
+    if major < 7 {
+        let text = format!("this is Redis {version}, and the log needs 7.0 or later, or Valkey");
+        return Err(LogError::Unreachable(text));
+    }
+    let policy: Result<Vec<String>, Error> = client.config_get("maxmemory-policy").await;
+    // Hosted servers may not let their settings be read: these show the policy elsewhere.
+    let policy = match policy {
+        Ok(policy) => policy.into_iter().nth(1),
+        Err(_) => {
+            let info: String = client.info(Some(InfoKind::Memory)).await.map_err(|error| failed(&error))?;
+            info.lines()
+                .find_map(|line| line.strip_prefix("maxmemory_policy:"))
+                .map(|it| it.trim().to_owned())
+        }
+    };
+    match policy.as_deref() {
+        Some("noeviction") => Ok(()),
+        other => Err(LogError::Unreachable(format!(
+            "Redis may drop turns when its memory is full: its `maxmemory-policy` is {}; set it to `noeviction`",
+            other.unwrap_or("unknown")
+        ))),
+    }
+}
+
+/// What an error of the client or of the server means for a turn.
+pub(super) fn failed(error: &Error) -> LogError {
+    let text = error.details();
+    if text.starts_with("OOM") || text.contains("used memory > 'maxmemory'") {
+        return LogError::Full;
+    }
+    LogError::Unreachable(format!("Redis: {text}"))
+}

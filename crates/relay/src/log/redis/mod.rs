@@ -1,0 +1,275 @@
+//! A log in Redis or Valkey, for several relays at once. Each change of a turn is one script (`scripts`), which Redis runs as a whole.
+//!
+//! Of each turn there is a hash, a stream with its frames, and a channel with hints (`keys`); beside them a set of running turns, and
+//! a list of turns for each user (`lists`). Whatever is kept ends by itself: its time to live is set when it is made, and again at
+//! the turn's end.
+
+mod connection;
+mod hints;
+mod keys;
+mod lists;
+mod rows;
+mod scripts;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use fred::interfaces::{ClientLike, KeysInterface};
+use fred::prelude::Value;
+use tokio::sync::mpsc;
+
+use self::connection::{Connections, failed};
+use self::hints::Hints;
+use self::lists::Lists;
+use self::rows::{Row, fields, log_id, millis, value};
+use self::scripts::{Scripts, number, run};
+use super::{
+    Answer, Change, Claim, Created, Head, Hint, LogError, NewTurn, Purge, REMEMBERED, ReplayLog,
+    ResponseHead, SharedLog, Sign, TurnKey, Wishes, new_log_id,
+};
+
+/// How long turns are kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Lifetimes {
+    /// The longest that a turn runs. What it leaves behind if nothing ends it is removed some time later.
+    pub running: Duration,
+    /// How long its frames can be read after its end.
+    pub retention: Duration,
+}
+
+/// Keeps turns in Redis.
+#[derive(Debug)]
+pub struct RedisLog {
+    connections: Connections,
+    scripts: Scripts,
+    hints: Hints,
+    lists: Lists,
+    lifetimes: Lifetimes,
+    is_cluster: bool,
+}
+
+impl RedisLog {
+    /// Connects to the server that a URL names, and makes sure that it can keep turns. The password is not part of the URL.
+    pub async fn open(url: &str, password: Option<&str>, lifetimes: Lifetimes) -> Result<Self, LogError> {
+        let connections = connection::connect(url, password).await?;
+        let is_cluster = connections.commands.is_clustered();
+        let hints = Hints::start(&connections.hints, is_cluster);
+        Ok(Self {
+            hints,
+            connections,
+            scripts: Scripts::new(),
+            lists: Lists::default(),
+            lifetimes,
+            is_cluster,
+        })
+    }
+
+    /// How long a turn is kept that nothing ends.
+    fn while_running(&self) -> Duration {
+        self.lifetimes.running + self.lifetimes.retention + Duration::from_mins(10)
+    }
+
+    fn publish(&self) -> Value {
+        value(if self.is_cluster { "SPUBLISH" } else { "PUBLISH" })
+    }
+
+    async fn row(&self, tag: &str) -> Result<Row, LogError> {
+        let keys = vec![keys::turn(tag), keys::frames(tag)];
+        rows::row(&run(&self.connections.commands, &self.scripts.head, keys, Vec::new()).await?)
+    }
+
+    async fn make(&self, key: TurnKey, new: NewTurn) -> Result<Created, LogError> {
+        let (tag, log) = (keys::tag(&key), new_log_id()?);
+        // First the lists: a turn that they have and that is not there does no harm.
+        self.list(&key, &tag, new.session.as_deref()).await?;
+        let mut arguments = vec![log_id(log), millis(self.while_running())];
+        arguments.extend(fields(&key, &new));
+        let answer = run(&self.connections.commands, &self.scripts.create, vec![keys::turn(&tag)], arguments);
+        match answer.await {
+            Ok(_) => Ok(Created::New(Claim { key, log, epoch: 1 })),
+            Err(LogError::Closed) => Ok(Created::Exists(self.row(&tag).await?.head)),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn add(&self, claim: Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Result<(), LogError> {
+        let tag = keys::tag(&claim.key);
+        let unknown = |error: serde_json::Error| LogError::Unreachable(error.to_string());
+        let end = change.end.map(|end| serde_json::to_string(&end)).transpose().map_err(unknown)?;
+        let is_over = end.is_some();
+        let (status, content_type) = change
+            .response
+            .map_or_else(Default::default, |response| (response.status.to_string(), response.content_type));
+        // Numbers there are exact up to 2^53: what is larger is no offset.
+        let at = at.min(1 << 53);
+        let script = if frames.is_empty() { &self.scripts.end } else { &self.scripts.append };
+        let mut arguments = vec![
+            log_id(claim.log),
+            value(claim.epoch.to_string()),
+            value(at.to_string()),
+            value(status),
+            value(content_type),
+            value(end.unwrap_or_default()),
+            self.publish(),
+            millis(self.while_running()),
+            millis(self.lifetimes.retention),
+            millis(self.lifetimes.retention + REMEMBERED),
+        ];
+        arguments.extend(frames.into_iter().map(Value::Bytes));
+        let keys = vec![keys::turn(&tag), keys::frames(&tag), keys::channel(&tag)];
+        run(&self.connections.commands, script, keys, arguments).await?;
+        if is_over {
+            self.unlist(&tag).await;
+        }
+        Ok(())
+    }
+
+    async fn note(&self, key: TurnKey, field: &'static str) -> Result<(), LogError> {
+        let keys = vec![keys::turn(&keys::tag(&key))];
+        run(&self.connections.commands, &self.scripts.note, keys, vec![value(field)]).await.map(drop)
+    }
+}
+
+impl ReplayLog for RedisLog {
+    fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created> {
+        Box::pin(self.make(key, new))
+    }
+
+    fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim> {
+        Box::pin(async move {
+            let tag = keys::tag(&key);
+            let arguments = vec![value(seen.to_string()), log_id(new_log_id()?), self.publish()];
+            let keys = vec![keys::turn(&tag), keys::channel(&tag)];
+            let answer = run(&self.connections.commands, &self.scripts.claim, keys, arguments).await?;
+            let hexadecimal = |text: &Bytes| u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok();
+            let unread = || LogError::Unreachable("Redis: a claim there cannot be read".to_owned());
+            let log = answer.first().and_then(hexadecimal).ok_or_else(unread)?;
+            let epoch = answer.get(1).and_then(|text| number(text)).ok_or_else(unread)?;
+            Ok(Claim { key, log, epoch })
+        })
+    }
+
+    fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()> {
+        Box::pin(self.add(claim.clone(), at, frames, change))
+    }
+
+    fn head(&self, key: TurnKey) -> Answer<'_, Head> {
+        Box::pin(async move { Ok(self.row(&keys::tag(&key)).await?.head) })
+    }
+
+    fn read(&self, key: TurnKey, after: u64, max_bytes: usize) -> Answer<'_, Vec<Bytes>> {
+        Box::pin(async move {
+            let tag = keys::tag(&key);
+            let arguments = vec![value(after.to_string()), value(max_bytes.to_string())];
+            let keys = vec![keys::turn(&tag), keys::frames(&tag)];
+            run(&self.connections.commands, &self.scripts.read, keys, arguments).await
+        })
+    }
+
+    fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
+        Box::pin(async move {
+            let signs = self.open_rows().await?;
+            Ok(signs.into_iter().map(|(key, sign)| (key, sign.epoch)).collect())
+        })
+    }
+
+    fn turns(
+        &self,
+        upstream: String,
+        subject: String,
+        session: Option<String>,
+    ) -> Answer<'_, Vec<(String, Head)>> {
+        Box::pin(self.listed(upstream, subject, session))
+    }
+
+    fn remove(&self, key: TurnKey) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let tag = keys::tag(&key);
+            let removed = self.connections.commands.del(vec![keys::turn(&tag), keys::frames(&tag)]).await;
+            removed.map_err(|error| failed(&error))
+        })
+    }
+
+    /// Redis itself removes what is old.
+    fn expire(&self, _retention: Duration) -> Answer<'_, usize> {
+        Box::pin(async { Ok(0) })
+    }
+
+    fn purge(&self, what: Purge) -> Answer<'_, usize> {
+        Box::pin(self.remove_all(what))
+    }
+
+    fn own(&self, upstream: String, session: String, subject: String) -> Answer<'_, String> {
+        Box::pin(async move {
+            let keys = vec![keys::session(&upstream, &session)];
+            let owner = self.scripts.own.evalsha_with_reload(&self.connections.commands, keys, vec![subject]);
+            owner.await.map_err(|error| failed(&error))
+        })
+    }
+
+    fn owner(&self, upstream: String, session: String) -> Answer<'_, Option<String>> {
+        Box::pin(async move {
+            let owner = self.connections.commands.get(keys::session(&upstream, &session)).await;
+            owner.map_err(|error| failed(&error))
+        })
+    }
+
+    fn disown(&self, upstream: String, session: String) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let removed = self.connections.commands.del(keys::session(&upstream, &session)).await;
+            removed.map_err(|error| failed(&error))
+        })
+    }
+
+    fn shared(&self) -> Option<&dyn SharedLog> {
+        Some(self)
+    }
+}
+
+impl SharedLog for RedisLog {
+    fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes> {
+        let claim = claim.clone();
+        Box::pin(async move {
+            let keys = vec![keys::turn(&keys::tag(&claim.key))];
+            let arguments = vec![log_id(claim.log), value(claim.epoch.to_string()), value(last.to_string())];
+            let answer = run(&self.connections.commands, &self.scripts.beat, keys, arguments).await?;
+            let count = |place: usize| answer.get(place).and_then(|text| number(text)).unwrap_or(0);
+            Ok(Wishes { is_stopped: count(0) > 0, readers: count(1) })
+        })
+    }
+
+    fn restore(&self, claim: &Claim, new: NewTurn, response: Option<ResponseHead>) -> Answer<'_, ()> {
+        let claim = claim.clone();
+        Box::pin(async move {
+            let tag = keys::tag(&claim.key);
+            self.list(&claim.key, &tag, new.session.as_deref()).await?;
+            let mut arguments =
+                vec![log_id(claim.log), value(claim.epoch.to_string()), millis(self.while_running())];
+            arguments.extend(fields(&claim.key, &new));
+            if let Some(response) = response {
+                let status = value(response.status.to_string());
+                arguments.extend([value("status"), status, value("type"), value(response.content_type)]);
+            }
+            let keys = vec![keys::turn(&tag), keys::removed(&tag)];
+            run(&self.connections.commands, &self.scripts.restore, keys, arguments).await.map(drop)
+        })
+    }
+
+    fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>> {
+        Box::pin(self.open_rows())
+    }
+
+    fn ask_to_stop(&self, key: TurnKey) -> Answer<'_, ()> {
+        Box::pin(self.note(key, "stop"))
+    }
+
+    fn note_readers(&self, key: TurnKey) -> Answer<'_, ()> {
+        Box::pin(self.note(key, "readers"))
+    }
+
+    fn watch(&self, key: &TurnKey) -> mpsc::Receiver<Hint> {
+        self.hints.watch(keys::channel(&keys::tag(key)))
+    }
+}

@@ -1,0 +1,167 @@
+//! What only a log in Redis has: several relays, a server that loses things, and its settings.
+
+use std::time::Duration;
+
+use super::super::tests::server::Redis;
+use super::super::tests::{ends, frames, in_redis, key, made, new};
+use super::*;
+use crate::turn::{CutReason, End, UpstreamState};
+
+const KEEPING: [&str; 4] = ["--appendonly", "yes", "--save", ""];
+
+async fn connected(redis: &Redis) -> RedisLog {
+    // After a restart the first attempts may fail.
+    in_redis(redis).await
+}
+
+/// The answer, once the connection is there again.
+async fn again<T>(mut ask: impl AsyncFnMut() -> Result<T, LogError>) -> Result<T, LogError> {
+    for _ in 0..100 {
+        match ask().await {
+            Err(LogError::Unreachable(_)) => tokio::time::sleep(Duration::from_millis(100)).await,
+            answer => return answer,
+        }
+    }
+    ask().await
+}
+
+#[tokio::test]
+async fn a_zombie_is_fenced_and_its_turn_is_read_elsewhere() {
+    let redis = Redis::start();
+    let (first, second) = (connected(&redis).await, connected(&redis).await);
+    let claim = made(&first, "t").await;
+    first.append(&claim, 1, frames(&["a", "b"]), Change::default()).await.expect("appended");
+    assert_eq!(second.read(key("t"), 0, 9).await, Ok(frames(&["a", "b"])));
+    assert_eq!(first.beat(&claim, 2).await, Ok(Wishes::default()));
+    assert_eq!(first.beat(&claim, 3).await, Err(LogError::Tail(2)));
+    second.ask_to_stop(key("t")).await.expect("asked");
+    second.note_readers(key("t")).await.expect("noted");
+    assert_eq!(first.beat(&claim, 2).await, Ok(Wishes { is_stopped: true, readers: 1 }));
+    let signs = second.signs().await.expect("signs");
+    assert_eq!(signs, [(key("t"), Sign { epoch: 1, last: 2, beats: 3 })]);
+    let taken = second.claim(key("t"), 1).await.expect("claimed");
+    assert_eq!((taken.log, taken.epoch), (claim.log, 2), "nothing can be missing");
+    assert_eq!(first.beat(&claim, 2).await, Err(LogError::Fenced));
+    assert_eq!(first.append(&claim, 3, frames(&["c"]), Change::default()).await, Err(LogError::Fenced));
+    assert_eq!(first.claim(key("t"), 1).await, Err(LogError::Fenced), "one of them only");
+    second.append(&taken, 3, Vec::new(), ends(End::Eof)).await.expect("appended");
+    assert_eq!(first.signs().await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn hints_have_the_frames_and_the_log_has_the_rest() {
+    let redis = Redis::start();
+    let (first, second) = (connected(&redis).await, connected(&redis).await);
+    let claim = made(&first, "t").await;
+    let mut hints = second.watch(&key("t"));
+    assert_eq!(hints.recv().await, Some(Hint::Look), "what came before the subscription");
+    let all = frames(&["a\n", "", "\u{1f642}"]);
+    first.append(&claim, 1, all.clone(), Change::default()).await.expect("appended");
+    assert_eq!(hints.recv().await, Some(Hint::Frames { log: claim.log, first: 1, frames: all }));
+    let large = vec![Bytes::from(vec![b'x'; 70_000])];
+    first.append(&claim, 4, large.clone(), Change::default()).await.expect("appended");
+    assert_eq!(hints.recv().await, Some(Hint::Look));
+    assert_eq!(second.read(key("t"), 3, 1).await, Ok(large));
+    first.append(&claim, 5, Vec::new(), ends(End::Done)).await.expect("appended");
+    assert_eq!(hints.recv().await, Some(Hint::Look));
+    // Two connections of each log, and the one that asks.
+    let clients = || redis.ask(&["CLIENT", "LIST"]).lines().count();
+    assert_eq!(clients(), 5);
+    let _more: Vec<_> = (0..20).map(|turn| second.watch(&key(&turn.to_string()))).collect();
+    while redis.ask(&["PUBSUB", "CHANNELS"]) != "22" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(clients(), 5);
+    drop((hints, _more));
+    while redis.ask(&["PUBSUB", "CHANNELS"]) != "1" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_log_gets_a_new_id_if_it_may_have_lost_something_and_no_owner_has_repaired_it() {
+    let mut redis = Redis::start_with(&KEEPING);
+    let log = connected(&redis).await;
+    let (repaired, orphaned) = (made(&log, "repaired").await, made(&log, "orphaned").await);
+    for claim in [&repaired, &orphaned] {
+        log.append(claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    }
+    redis.kill();
+    redis.start_again();
+    let appended = async || log.append(&repaired, 2, frames(&["b"]), Change::default()).await;
+    // It may come twice, if its answer is lost.
+    assert!(matches!(again(appended).await, Ok(()) | Err(LogError::Tail(2))));
+    let claimed = log.claim(key("repaired"), 1).await.expect("claimed");
+    assert_eq!(claimed.log, repaired.log, "its owner knew that all was there");
+    let claimed = log.claim(key("orphaned"), 1).await.expect("claimed");
+    assert_ne!(claimed.log, orphaned.log);
+    assert_eq!(log.append(&orphaned, 2, frames(&["b"]), Change::default()).await, Err(LogError::Fenced));
+    assert_eq!(log.read(key("orphaned"), 0, 9).await, Ok(frames(&["a"])), "what was kept is there");
+}
+
+#[tokio::test]
+async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
+    let redis = Redis::start();
+    let log = connected(&redis).await;
+    let claim = made(&log, "t").await;
+    let response = ResponseHead { status: 200, content_type: "text/event-stream".to_owned() };
+    assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced), "it is there");
+    redis.ask(&["FLUSHALL"]);
+    assert_eq!(log.beat(&claim, 0).await, Err(LogError::Gone));
+    log.restore(&claim, new("s"), Some(response.clone())).await.expect("restored");
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    let head = log.head(key("t")).await.expect("a head");
+    assert_eq!((head.log, head.epoch, head.last, head.response), (claim.log, 1, 1, Some(response)));
+    let listed = log.turns("agents".into(), "ann".into(), Some("s".into())).await.expect("a list");
+    assert_eq!(listed.len(), 1);
+    assert_eq!(log.signs().await.expect("signs").len(), 1);
+    assert_eq!(log.purge(Purge::Session { upstream: "agents".into(), session: "s".into() }).await, Ok(1));
+    assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced));
+}
+
+#[tokio::test]
+async fn a_full_memory_has_room_for_ends_and_nothing_is_dropped() {
+    let redis = Redis::start();
+    let log = connected(&redis).await;
+    let claim = made(&log, "t").await;
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    redis.ask(&["CONFIG", "SET", "maxmemory", "1"]);
+    assert_eq!(log.append(&claim, 2, frames(&["b"]), Change::default()).await, Err(LogError::Full));
+    assert_eq!(log.create(key("u"), new("s")).await, Err(LogError::Full));
+    assert_eq!(log.beat(&claim, 1).await, Ok(Wishes::default()));
+    let end = End::Cut { reason: CutReason::LogFull, upstream: UpstreamState::Running };
+    log.append(&claim, 2, Vec::new(), ends(end)).await.expect("appended");
+    let head = log.head(key("t")).await.expect("a head");
+    assert_eq!((head.last, head.end), (1, Some(end)));
+}
+
+#[tokio::test]
+async fn a_server_that_may_drop_turns_is_refused() {
+    let redis = Redis::start();
+    redis.ask(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+    let lifetimes = Lifetimes { running: Duration::from_mins(1), retention: Duration::from_mins(1) };
+    let refused = RedisLog::open(&redis.url(), None, lifetimes).await.expect_err("refused").to_string();
+    assert!(refused.contains("is allkeys-lru; set it to `noeviction`"), "{refused}");
+    redis.ask(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
+    redis.ask(&["CONFIG", "SET", "requirepass", "secret"]);
+    let refused = RedisLog::open(&redis.url(), Some("other"), lifetimes).await.expect_err("refused");
+    assert!(!refused.to_string().contains("other"), "{refused}");
+    RedisLog::open(&redis.url(), Some("secret"), lifetimes).await.expect("a log");
+}
+
+/// Everything has a time to live but whose sessions are, and the list of running turns.
+#[tokio::test]
+async fn nothing_is_kept_for_ever() {
+    let redis = Redis::start();
+    let log = connected(&redis).await;
+    let (first, second) = (made(&log, "1").await, made(&log, "2").await);
+    log.append(&first, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    log.append(&second, 1, frames(&["a"]), ends(End::Done)).await.expect("appended");
+    for turn in ["1", "2"] {
+        let tag = keys::tag(&key(turn));
+        for name in [keys::turn(&tag), keys::frames(&tag), keys::list("agents", "ann")] {
+            let lives: i64 = redis.ask(&["PTTL", &name]).parse().expect("a number");
+            assert!(lives > 0, "{name}: {lives}");
+        }
+    }
+}

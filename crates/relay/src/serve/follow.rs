@@ -1,0 +1,157 @@
+//! Follows a turn that another relay owns: reads it from the log as it grows, for the readers here. Hints make it quick; without
+//! them it finds the same a second later.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::App;
+use super::hub::Hub;
+use crate::log::{Head, Hint, LogError, SharedLog, TurnKey};
+use crate::mutant::mutant;
+
+/// How often the log is looked at without a hint.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long the log may be behind what readers have seen: its owner repairs it.
+const REPAIR: Duration = Duration::from_secs(3);
+/// How much is read at once.
+const PAGE: usize = 256 << 10;
+
+/// The hub of a turn that runs elsewhere.
+pub(super) fn follow(app: &Arc<App>, key: TurnKey, head: Head) -> Arc<Hub> {
+    let (hub, is_new) = app.hubs.follow(key.clone(), head);
+    if is_new {
+        let (app, followed) = (app.clone(), Arc::downgrade(&hub));
+        let running = tokio::spawn(run(app.clone(), key.clone(), hub.clone()));
+        tokio::spawn(async move {
+            // A fault of the relay must not leave readers waiting.
+            let is_over = running.await.unwrap_or(false);
+            let Some(hub) = followed.upgrade() else { return };
+            // It goes before its readers do: who comes again must find the log.
+            app.hubs.close(&key, &hub);
+            if !is_over {
+                hub.send_away();
+            }
+        });
+    }
+    hub
+}
+
+/// What a look at the log has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// The turn runs, and this is all of it.
+    Running,
+    /// It has ended, and readers know how.
+    Ended,
+    /// The log ends before what readers have seen, or is not there: for now, or for good.
+    Shorter,
+    /// The log is another one.
+    Changed,
+    /// The log does not answer.
+    Nothing,
+}
+
+/// Follows until the turn has ended, or it cannot be followed any more, or no one reads it. Returns whether readers know the end.
+async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
+    let Some(shared) = app.log.shared() else { return false };
+    let on_leave = app.config.upstreams.iter().find(|upstream| upstream.name == key.upstream);
+    let counts_readers = on_leave.is_some_and(|upstream| upstream.on_leave.is_some());
+    let mut hints = shared.watch(&key);
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut shorter_since: Option<Instant> = None;
+    let mut is_first = true;
+    loop {
+        tokio::select! {
+            Some(hint) = hints.recv() => {
+                if took(&hub, hint) {
+                    continue;
+                }
+            }
+            _ = looks.tick() => {
+                if app.hubs.close_unused(&key, &hub) {
+                    return true;
+                }
+                if counts_readers && hub.readers() > 0 {
+                    // The next second does it, if this one does not.
+                    let _ = shared.note_readers(key.clone()).await;
+                }
+                if mutant!("hint_relied_on") && !std::mem::take(&mut is_first) {
+                    continue;
+                }
+            }
+        }
+        match look(shared, &key, &hub).await {
+            Found::Running => shorter_since = None,
+            Found::Nothing => {}
+            Found::Ended => return true,
+            Found::Shorter if shorter_since.get_or_insert_with(Instant::now).elapsed() < REPAIR => {}
+            Found::Shorter | Found::Changed => return false,
+        }
+    }
+}
+
+/// Delivers what a hint has. Returns whether nothing more can be new.
+fn took(hub: &Hub, hint: Hint) -> bool {
+    let Hint::Frames { log, first, mut frames } = hint else { return false };
+    let known = hub.watch().borrow().clone();
+    let last = first + frames.len() as u64 - 1;
+    if log != hub.log || first > known.last + 1 || known.response.is_none() {
+        return false;
+    }
+    if last > known.last {
+        // Some may be known already.
+        let skip = usize::try_from(known.last + 1 - first).unwrap_or(usize::MAX).min(frames.len());
+        frames.drain(..skip);
+        hub.deliver(frames, last, None);
+    }
+    true
+}
+
+/// Reads what is new.
+async fn look(shared: &dyn SharedLog, key: &TurnKey, hub: &Hub) -> Found {
+    let head = match shared.head(key.clone()).await {
+        Ok(head) => head,
+        Err(LogError::Gone) => return Found::Shorter,
+        Err(_) => return Found::Nothing,
+    };
+    if head.log != hub.log {
+        return Found::Changed;
+    }
+    if let Some(response) = head.response.filter(|_| hub.watch().borrow().response.is_none()) {
+        hub.responded(response);
+    }
+    loop {
+        let last = hub.watch().borrow().last;
+        if head.last < last {
+            // What was appended after the head was read comes with the next look.
+            return if head.end.is_some() || is_shorter(shared, key, last).await {
+                Found::Shorter
+            } else {
+                Found::Running
+            };
+        }
+        if head.last == last {
+            if head.end.is_some() {
+                hub.deliver(Vec::new(), last, head.end);
+                return Found::Ended;
+            }
+            return Found::Running;
+        }
+        match shared.read(key.clone(), last, PAGE).await {
+            Ok(frames) if !frames.is_empty() => {
+                let last = last + frames.len() as u64;
+                hub.deliver(frames, last, None);
+            }
+            Ok(_) => return Found::Shorter,
+            Err(_) => return Found::Nothing,
+        }
+    }
+}
+
+/// Whether the log really ends before this offset.
+async fn is_shorter(shared: &dyn SharedLog, key: &TurnKey, last: u64) -> bool {
+    shared.head(key.clone()).await.is_ok_and(|head| head.last < last)
+}

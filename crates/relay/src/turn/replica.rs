@@ -1,0 +1,165 @@
+//! The owner against a log that fails: that answers late or not at all, and that loses what it had.
+
+use proptest::prelude::*;
+
+use super::{Command, End, Event, Owner, Refusal};
+
+/// What happens to the log, and to the turn.
+#[derive(Debug, Clone, Copy)]
+enum Happening {
+    /// So many frames come from the agent.
+    Frames(u64),
+    /// The append that is on its way is done, and acknowledged.
+    Done,
+    /// It is done, and its answer is lost.
+    DoneUnheard,
+    /// It is lost.
+    Lost,
+    /// The log loses so many of its last frames.
+    Shorter(usize),
+    /// The owner asks the log how far it is.
+    Beat,
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let happening = prop_oneof![
+        4 => (1..4_u64).prop_map(Happening::Frames),
+        4 => Just(Happening::Done),
+        2 => Just(Happening::DoneUnheard),
+        2 => Just(Happening::Lost),
+        2 => (0..5_usize).prop_map(Happening::Shorter),
+        2 => Just(Happening::Beat),
+    ];
+    prop::collection::vec(happening, 0..60)
+}
+
+/// A plain list for the log, and lists for what the owner's driver keeps.
+#[derive(Default)]
+struct World {
+    owner: Owner,
+    sent: u64,
+    log: Vec<u64>,
+    end: Option<End>,
+    held: Vec<u64>,
+    in_flight: Vec<u64>,
+    shown: Vec<u64>,
+    told: Option<End>,
+    /// The append that is on its way: where, what, and the end.
+    asked: Option<(u64, Vec<u64>, Option<End>)>,
+    waits: bool,
+}
+
+impl World {
+    fn tail(&self) -> u64 {
+        self.log.len() as u64
+    }
+
+    fn on(&mut self, event: Event) {
+        for command in self.owner.on(event) {
+            match command {
+                Command::Append { at, count, end } => {
+                    assert!(self.asked.is_none(), "one at a time");
+                    self.in_flight = self.held.drain(..usize::try_from(count).expect("few")).collect();
+                    self.asked = Some((at, self.in_flight.clone(), end));
+                }
+                Command::Repeat { at, count, end } => {
+                    assert!(self.asked.is_none(), "one at a time");
+                    let all: Vec<u64> = self.shown.iter().chain(&self.in_flight).copied().collect();
+                    let from = usize::try_from(at - 1).expect("few");
+                    assert_eq!((all.len() - from) as u64, count);
+                    self.asked = Some((at, all[from..].to_vec(), end));
+                }
+                Command::Wait => self.waits = true,
+                Command::Deliver { last, end } => {
+                    self.shown.append(&mut self.in_flight);
+                    assert_eq!(self.shown.len() as u64, last);
+                    self.told = end;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// The append comes to the log. What the log answers.
+    fn append(&mut self) -> Event {
+        let (at, frames, end) = self.asked.take().expect("an append");
+        if self.end.is_some() {
+            // As it says to a repeated end.
+            return if self.end == end && self.tail() + 1 == at + frames.len() as u64 {
+                Event::Appended
+            } else {
+                Event::Fenced
+            };
+        }
+        if at != self.tail() + 1 {
+            return Event::Tail(self.tail());
+        }
+        self.log.extend(frames);
+        self.end = end;
+        Event::Appended
+    }
+
+    fn happens(&mut self, happening: Happening) {
+        match happening {
+            Happening::Frames(count) => {
+                if self.owner.is_reading() {
+                    self.held.extend(self.sent + 1..=self.sent + count);
+                    self.sent += count;
+                    self.on(Event::Frames { count, bytes: count, is_last: false, may_be_last: true });
+                }
+            }
+            Happening::Done | Happening::DoneUnheard | Happening::Lost if self.asked.is_none() => {
+                if std::mem::take(&mut self.waits) {
+                    self.on(Event::Again);
+                }
+            }
+            Happening::Done => {
+                let answer = self.append();
+                self.on(answer);
+            }
+            Happening::DoneUnheard => {
+                self.append();
+                self.on(Event::NotAppended(Refusal::Away));
+            }
+            Happening::Lost => {
+                self.asked = None;
+                self.on(Event::NotAppended(Refusal::Away));
+            }
+            // What is lost after the end stays lost: the owner has left.
+            Happening::Shorter(_) if self.owner.is_over() => {}
+            Happening::Shorter(count) => {
+                self.log.truncate(self.log.len().saturating_sub(count));
+                // An end that was lost with the frames before it is lost too.
+                self.end = self.end.filter(|_| count == 0);
+            }
+            Happening::Beat => {
+                if self.asked.is_none() && !self.waits {
+                    self.on(Event::Tail(self.tail()));
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Whatever happens, the log has all of the turn in the end, and readers have seen nothing else.
+    #[test]
+    fn the_owner_repairs_its_log(happenings in happenings()) {
+        let mut world = World::default();
+        world.on(Event::Answered);
+        for happening in happenings {
+            world.happens(happening);
+            let all: Vec<u64> = (1..=world.shown.len() as u64).collect();
+            assert_eq!(world.shown, all);
+        }
+        world.on(Event::Ended);
+        for _ in 0..100 {
+            if !world.owner.is_over() {
+                world.happens(Happening::Done);
+            }
+        }
+        let all: Vec<u64> = (1..=world.sent).collect();
+        assert_eq!((&world.log, &world.shown), (&all, &all));
+        assert!(world.owner.is_over() && world.told.is_some() && world.told == world.end);
+    }
+}

@@ -1,0 +1,226 @@
+//! Several relays with one Redis: any of them serves any reader, and when one ends, the others know what is true of its turns.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use tokio::time::{Instant, sleep};
+
+use crate::redis::Redis;
+use crate::restarts::started;
+use crate::wire::Server;
+use crate::world::{Relay, STOP, Scratch, Stream, delta, json, numbered, open, sent, status};
+
+/// A config whose log is in this Redis. Owners are taken for dead early.
+fn shared(server: &Server, redis: &Redis) -> String {
+    open(server, &format!("[log]\nstore = \"{}\"\ntakeover = \"3s\"\n", redis.url()))
+}
+
+fn cut(last: u64, reason: &str, upstream: &str) -> String {
+    format!(
+        "event: turnwire.cut\ndata: {{\"last\":{last},\"reason\":\"{reason}\",\"upstream\":\"{upstream}\"}}\n\n"
+    )
+}
+
+#[tokio::test]
+async fn any_relay_serves_any_reader_and_a_start_reaches_the_agent_once() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis);
+    let relays = [Relay::start(&config), Relay::start(&config), Relay::start(&config)];
+    let (stream, mut wire) = started(&relays[0], &server, "t", 3).await;
+    // The same start elsewhere, and a reader from the middle.
+    let mut second = Stream::of(sent(relays[1].turn("t")).await);
+    second.until("id: 3\n").await;
+    let mut third = Stream::of(sent(relays[2].events("t", 2)).await);
+    third.until("id: 3\n").await;
+    // Readers of an earlier place hold nothing back.
+    for frame in 4..=30 {
+        wire.chunk(&delta(&format!("t{frame}"))).await;
+    }
+    let large = delta(&"x".repeat(100_000));
+    wire.chunk(&large).await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    let whole = stream.rest().await.expect("a good end");
+    assert!(whole.ends_with(&format!("{}{}", numbered(31, &large), numbered(32, STOP))));
+    assert_eq!(second.rest().await.as_ref(), Ok(&whole));
+    assert!(third.rest().await.is_ok_and(|rest| whole.ends_with(&rest)));
+    for relay in &relays {
+        assert_eq!(Stream::of(sent(relay.turn("t")).await).rest().await.as_ref(), Ok(&whole));
+        let conflict = relay.turn("t").body("{\"stream\":\"delta\",\"messages\":[1]}");
+        assert_eq!(status(conflict).await, 409);
+        let list = json(relay.request(Method::GET, "/a/_turnwire/v1/turns?session=s")).await;
+        assert_eq!((&list["turns"][0]["last"], &list["turns"][0]["state"]), (&32.into(), &"closed".into()));
+    }
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn the_others_tell_that_an_owner_has_died_and_send_nothing_again() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis);
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (mut stream, _wire) = started(&owner, &server, "t", 5).await;
+    let seen = stream.until("t5").await.to_owned();
+    let reader = Stream::of(sent(other.events("t", 0)).await);
+    owner.kill();
+    let began = Instant::now();
+    let told = cut(5, "owner_lost", "gone");
+    assert_eq!(reader.rest().await, Ok(format!("{seen}{told}")));
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert_eq!(Stream::of(sent(other.turn("t")).await).rest().await, Ok(format!("{seen}{told}")));
+    assert_eq!(Stream::of(sent(other.events("t", 5)).await).rest().await, Ok(told));
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn an_owner_that_stood_still_hangs_up_and_its_readers_hear_the_truth() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis);
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
+    stream.until("t2").await;
+    owner.signal("-STOP");
+    let told = cut(2, "owner_lost", "gone");
+    let reader = Stream::of(sent(other.events("t", 2)).await);
+    assert_eq!(reader.rest().await, Ok(told.clone()));
+    wire.chunk(&delta("too late")).await;
+    owner.signal("-CONT");
+    // The reader at the zombie is sent away, having seen nothing of what came too late.
+    let rest = stream.rest().await.expect("a good end");
+    assert!(rest.ends_with("retry: 50\n\n") && !rest.contains("too late"), "{rest}");
+    assert_eq!(Stream::of(sent(owner.events("t", 2)).await).rest().await, Ok(told));
+    // The agent is hung up on, in one way or the other.
+    let _ = wire.read_to_end().await;
+}
+
+#[tokio::test]
+async fn readers_of_a_relay_that_is_told_to_end_go_elsewhere_and_its_turns_end_well() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis);
+    let (ending, other) = (Relay::start(&config), Relay::start(&config));
+    let (stream, mut wire) = started(&ending, &server, "t", 2).await;
+    ending.terminate();
+    let seen = stream.rest().await.expect("a good end");
+    assert!(seen.ends_with("retry: 50\n\n"), "{seen}");
+    let reader = Stream::of(sent(other.events("t", 2)).await);
+    assert_eq!(status(ending.turn("new")).await, 503);
+    wire.chunk(&delta("later")).await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    assert_eq!(reader.rest().await, Ok(numbered(3, &delta("later")) + &numbered(4, STOP)));
+    let log = ending.ended().await;
+    assert!(log.contains("1 turns run"), "{log}");
+}
+
+#[tokio::test]
+async fn a_turn_is_stopped_from_anywhere() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis);
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (stream, _wire) = started(&owner, &server, "t", 1).await;
+    let reader = Stream::of(sent(other.events("t", 1)).await);
+    assert_eq!(status(other.request(Method::DELETE, "/a/_turnwire/v1/turns/t")).await, 202);
+    let told = cut(1, "stopped", "gone");
+    assert!(stream.rest().await.is_ok_and(|rest| rest.ends_with(&told)));
+    assert_eq!(reader.rest().await, Ok(told));
+    assert_eq!(status(other.request(Method::DELETE, "/a/_turnwire/v1/turns/t")).await, 204);
+}
+
+#[tokio::test]
+async fn readers_elsewhere_are_readers() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis).replace("[log]", "on_leave = \"stop_after:3s\"\n[log]");
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (stream, mut wire) = started(&owner, &server, "t", 1).await;
+    let mut reader = Stream::of(sent(other.events("t", 0)).await);
+    drop(stream);
+    sleep(Duration::from_secs(6)).await;
+    wire.chunk(&delta("later")).await;
+    reader.until("later").await;
+    drop(reader);
+    sleep(Duration::from_secs(6)).await;
+    let rest = Stream::of(sent(other.events("t", 2)).await).rest().await;
+    assert_eq!(rest, Ok(cut(2, "left", "running")));
+}
+
+#[tokio::test]
+async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
+    let (server, mut redis) =
+        (Server::start().await, Redis::start_with(&["--appendonly", "yes", "--save", ""]));
+    let config = shared(&server, &redis);
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
+    let mut reader = Stream::of(sent(other.events("t", 0)).await);
+    reader.until("t2").await;
+    redis.kill();
+    wire.chunk(&delta("t3")).await;
+    sleep(Duration::from_millis(1500)).await;
+    redis.start_again();
+    stream.until("t3").await;
+    reader.until("t3").await;
+    assert_eq!(redis.ask(&["FLUSHALL"]), "OK");
+    wire.chunk(&delta("t4")).await;
+    stream.until("t4").await;
+    reader.until("t4").await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    let whole = stream.rest().await.expect("a good end");
+    assert_eq!(reader.rest().await.as_ref(), Ok(&whole));
+    assert_eq!(Stream::of(sent(other.events("t", 0)).await).rest().await, Ok(whole));
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn when_owner_and_redis_die_readers_begin_again_in_another_log() {
+    let (server, mut redis) =
+        (Server::start().await, Redis::start_with(&["--appendonly", "yes", "--save", ""]));
+    let config = shared(&server, &redis);
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (_stream, _wire) = started(&owner, &server, "t", 2).await;
+    let answer = sent(other.events("t", 0)).await;
+    let log = answer.headers()["turnwire-log"].to_str().expect("text").to_owned();
+    let reader = Stream::of(answer);
+    owner.kill();
+    redis.kill();
+    redis.start_again();
+    // It is not told that the turn goes on, nor that it has ended: it has to come again.
+    assert!(reader.rest().await.is_ok_and(|rest| rest.ends_with("retry: 50\n\n")));
+    let events = |log: &str| other.request(Method::GET, &format!("/a/_turnwire/v1/turns/t/events?log={log}"));
+    assert_eq!(status(events(&log).header("last-event-id", "2")).await, 412);
+    let rest = Stream::of(sent(other.events("t", 0)).await).rest().await.expect("told");
+    assert!(
+        rest.starts_with(&numbered(1, &delta("t1"))) && rest.ends_with(&cut(2, "owner_lost", "gone")),
+        "{rest}"
+    );
+}
+
+#[tokio::test]
+async fn a_redis_without_room_ends_the_turn_and_refuses_starts() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis);
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (stream, mut wire) = started(&owner, &server, "t", 1).await;
+    let reader = Stream::of(sent(other.events("t", 1)).await);
+    redis.ask(&["CONFIG", "SET", "maxmemory", "1"]);
+    wire.chunk(&delta("t2")).await;
+    let told = cut(1, "log_full", "running");
+    assert_eq!(reader.rest().await, Ok(told.clone()));
+    assert!(stream.rest().await.is_ok_and(|rest| rest.ends_with(&told)));
+    assert_eq!(status(other.turn("u")).await, 503);
+    redis.ask(&["CONFIG", "SET", "maxmemory", "0"]);
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn a_relay_does_not_start_with_a_redis_that_may_drop_turns() {
+    let (server, redis, scratch) = (Server::start().await, Redis::start(), Scratch::new());
+    redis.ask(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
+    let path = scratch.path("relay.toml");
+    std::fs::write(&path, shared(&server, &redis)).expect("written");
+    for task in ["serve", "check"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_turnwire-relay"));
+        let output = command.arg(task).arg(&path).output().expect("run");
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("set it to `noeviction`"), "{said}");
+    }
+}

@@ -1,0 +1,107 @@
+//! A Redis server of a test's own: on a port of this machine, without a file unless it is to keep something. It ends with the test.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server, which may be ended and started again with what it has kept.
+pub(crate) struct Redis {
+    child: Option<Child>,
+    port: u16,
+    directory: PathBuf,
+    settings: Vec<String>,
+}
+
+impl Redis {
+    pub(crate) fn start() -> Self {
+        Self::start_with(&["--save", "", "--appendonly", "no"])
+    }
+
+    /// Starts one with further settings, as its command line takes them.
+    pub(crate) fn start_with(settings: &[&str]) -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let directory =
+            std::env::temp_dir().join(format!("turnwire-relay-redis-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+        let settings = settings.iter().map(|text| (*text).to_owned()).collect();
+        let mut redis = Self { child: None, port: port.expect("a port").port(), directory, settings };
+        redis.start_again();
+        redis
+    }
+
+    /// Starts it again, with what it has kept.
+    pub(crate) fn start_again(&mut self) {
+        let program = std::env::var_os("TURNWIRE_REDIS").unwrap_or_else(|| "redis-server".into());
+        let mut command = Command::new(&program);
+        command.args(["--bind", "127.0.0.1", "--port", &self.port.to_string(), "--dir"]).arg(&self.directory);
+        command.args(&self.settings).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn();
+        self.child = Some(child.unwrap_or_else(|error| {
+            panic!("{}: {error}; `cargo xtask test --only host` installs it", program.display())
+        }));
+        let began = Instant::now();
+        while self.try_ask(&["PING"]).is_none_or(|answer| answer != "PONG") {
+            assert!(began.elapsed() < PATIENCE, "Redis does not start");
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Ends it at once, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().expect("ended");
+            child.wait().expect("ended");
+        }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> std::net::SocketAddr {
+        ([127, 0, 0, 1], self.port).into()
+    }
+
+    /// As a config names it.
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Sends a command. Returns the first line of the answer without its sign, or a text as it is.
+    pub(crate) fn ask(&self, words: &[&str]) -> String {
+        self.try_ask(words).expect("an answer")
+    }
+
+    fn try_ask(&self, words: &[&str]) -> Option<String> {
+        let mut stream = TcpStream::connect(self.address()).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        let mut request = format!("*{}\r\n", words.len());
+        for word in words {
+            request += &format!("${}\r\n{word}\r\n", word.len());
+        }
+        stream.write_all(request.as_bytes()).ok()?;
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let line = line.trim_end();
+        let Some(length) = line.strip_prefix('$').and_then(|length| length.parse::<usize>().ok()) else {
+            return Some(line.get(1..)?.to_owned());
+        };
+        let mut text = vec![0; length];
+        reader.read_exact(&mut text).ok()?;
+        String::from_utf8(text).ok()
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
