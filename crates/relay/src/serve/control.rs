@@ -74,12 +74,11 @@ impl Asked<'_> {
     async fn attach(self, turn: &str) -> Result<Response, Refusal> {
         let key = self.key(turn)?;
         let after = read::cursor(&self.head, &self.query)?;
-        let source = match self.app.hubs.get(&key) {
-            Some(hub) => Source::Open(hub),
-            None => {
-                let head = self.app.log.head(key.clone()).await?;
-                Source::of(self.app, key.clone(), head)?.0
-            }
+        let source = if let Some(hub) = self.app.hubs.get(&key) {
+            Source::Open(hub)
+        } else {
+            let head = self.app.log.head(key.clone()).await?;
+            Source::of(self.app, key.clone(), head)?.0
         };
         if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
             return Err(read::log_changed());

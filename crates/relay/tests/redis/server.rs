@@ -83,7 +83,7 @@ impl Redis {
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         let mut request = format!("*{}\r\n", words.len());
         for word in words {
-            request += &format!("${}\r\n{word}\r\n", word.len());
+            request.extend([&format!("${}\r\n", word.len()), *word, "\r\n"]);
         }
         stream.write_all(request.as_bytes()).ok()?;
         let mut reader = BufReader::new(stream);

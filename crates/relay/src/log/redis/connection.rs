@@ -67,14 +67,11 @@ async fn require(client: &Client) -> Result<(), LogError> {
     }
     let policy: Result<Vec<String>, Error> = client.config_get("maxmemory-policy").await;
     // Hosted servers may not let their settings be read: these show the policy elsewhere.
-    let policy = match policy {
-        Ok(policy) => policy.into_iter().nth(1),
-        Err(_) => {
-            let info: String = client.info(Some(InfoKind::Memory)).await.map_err(|error| failed(&error))?;
-            info.lines()
-                .find_map(|line| line.strip_prefix("maxmemory_policy:"))
-                .map(|it| it.trim().to_owned())
-        }
+    let policy = if let Ok(policy) = policy {
+        policy.into_iter().nth(1)
+    } else {
+        let info: String = client.info(Some(InfoKind::Memory)).await.map_err(|error| failed(&error))?;
+        info.lines().find_map(|line| line.strip_prefix("maxmemory_policy:")).map(|it| it.trim().to_owned())
     };
     match policy.as_deref() {
         Some("noeviction") => Ok(()),

@@ -120,14 +120,14 @@ async fn subscribe(client: Client, wanted: Arc<Wanted>, is_sharded: bool) {
         let _ = if is_sharded { client.ssubscribe(ALIVE).await } else { client.subscribe(ALIVE).await };
         tokio::select! {
             _ = timeout(LOOK, wanted.changed.notified()) => {}
-            again = reconnected.recv() => match again {
-                Err(RecvError::Closed) => return,
-                // A new connection has no subscriptions.
-                _ => {
-                    have.clear();
-                    wanted.tell_all();
+            again = reconnected.recv() => {
+                if let Err(RecvError::Closed) = again {
+                    return;
                 }
-            },
+                // A new connection has no subscriptions.
+                have.clear();
+                wanted.tell_all();
+            }
         }
     }
 }

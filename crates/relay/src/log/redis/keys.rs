@@ -58,5 +58,7 @@ fn digest(texts: &[&str]) -> String {
         digest.update((text.len() as u64).to_be_bytes());
         digest.update(text.as_bytes());
     }
-    digest.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    let mut half = [0; 16];
+    half.copy_from_slice(&digest.finalize()[..16]);
+    format!("{:032x}", u128::from_be_bytes(half))
 }

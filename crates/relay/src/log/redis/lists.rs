@@ -159,8 +159,11 @@ impl RedisLog {
             Either::Right(commands.scan_buffered(pattern, Some(500), None))
         };
         let keys: Result<Vec<_>, _> = keys.try_collect().await;
-        let mut keys: Vec<String> =
-            keys.map_err(|error| failed(&error))?.into_iter().filter_map(|key| key.into_string()).collect();
+        let mut keys: Vec<String> = keys
+            .map_err(|error| failed(&error))?
+            .into_iter()
+            .filter_map(fred::types::Key::into_string)
+            .collect();
         // It may find a key twice.
         keys.sort();
         keys.dedup();

@@ -33,12 +33,10 @@ pub(super) fn millis(time: Duration) -> Value {
 
 /// The fields of a turn that never change, as names and values.
 pub(super) fn fields(key: &TurnKey, new: &NewTurn) -> Vec<Value> {
-    let request: String = new.request.iter().map(|byte| format!("{byte:02x}")).collect();
+    let texts = [("upstream", &key.upstream), ("subject", &key.subject), ("turn", &key.turn)];
     let mut fields: Vec<Value> =
-        [("upstream", &key.upstream), ("subject", &key.subject), ("turn", &key.turn), ("request", &request)]
-            .into_iter()
-            .flat_map(|(name, text)| [value(name), value(text.clone())])
-            .collect();
+        texts.into_iter().flat_map(|(name, text)| [value(name), value(text.clone())]).collect();
+    fields.extend([value("request"), value(Bytes::copy_from_slice(&new.request))]);
     if let Some(session) = &new.session {
         fields.extend([value("session"), value(session.clone())]);
     }
@@ -58,12 +56,6 @@ fn read(answer: &[Bytes]) -> Option<Row> {
     let end = field(8).map(serde_json::from_slice).transpose().ok()?;
     let has_frames = answer.first()?.as_ref() == b"1";
     let status = field(6).and_then(number).and_then(|status| u16::try_from(status).ok());
-    let request = text(10)?;
-    let digit = |place: usize| u8::from_str_radix(request.get(place * 2..place * 2 + 2)?, 16).ok();
-    let mut digest = [0; 32];
-    for (place, byte) in digest.iter_mut().enumerate() {
-        *byte = digit(place)?;
-    }
     Some(Row {
         key: TurnKey { upstream: text(11)?, subject: text(12)?, turn: text(13)? },
         sign: Sign { epoch, last, beats: field(5).and_then(number).unwrap_or(0) },
@@ -75,7 +67,7 @@ fn read(answer: &[Bytes]) -> Option<Row> {
             response: status.zip(text(7)).map(|(status, content_type)| ResponseHead { status, content_type }),
             end,
             is_expired: end.is_some() && last > 0 && !has_frames,
-            new: NewTurn { session: text(9), request: digest },
+            new: NewTurn { session: text(9), request: field(10)?.try_into().ok()? },
         },
     })
 }

@@ -67,12 +67,12 @@ async fn hints_have_the_frames_and_the_log_has_the_rest() {
     // Two connections of each log, and the one that asks.
     let clients = || redis.ask(&["CLIENT", "LIST"]).lines().count();
     assert_eq!(clients(), 5);
-    let _more: Vec<_> = (0..20).map(|turn| second.watch(&key(&turn.to_string()))).collect();
+    let more: Vec<_> = (0..20).map(|turn| second.watch(&key(&turn.to_string()))).collect();
     while redis.ask(&["PUBSUB", "CHANNELS"]) != "22" {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(clients(), 5);
-    drop((hints, _more));
+    drop((hints, more));
     while redis.ask(&["PUBSUB", "CHANNELS"]) != "1" {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
