@@ -29,6 +29,22 @@ fn the_example_has_no_mistake() {
 }
 
 #[test]
+fn the_example_of_several_relays_has_no_mistake() {
+    let text = include_str!("../../deploy/several.toml");
+    for key in ["agents", "redis"] {
+        assert!(text.contains(&format!("\"file:/run/credentials/turnwire-relay.service/{key}\"")), "{key}");
+    }
+    // Its credentials are not here.
+    let text = text.lines().map(|line| match line.split_once("\"file:/run") {
+        Some((before, _)) => format!("{before}\"env:PATH\"\n"),
+        None => format!("{line}\n"),
+    });
+    let config = Config::parse(&text.collect::<String>()).expect("a config");
+    assert!(matches!(config.log.store, Store::Redis { password: Some(_), .. }));
+    assert_eq!(config.log.takeover, Duration::from_secs(10));
+}
+
+#[test]
 fn all_mistakes_are_listed_with_their_lines() {
     let text = r#"listen = "everywhere"
 colour = "red"

@@ -52,8 +52,9 @@ fn each(test: &impl AsyncFn(&dyn ReplayLog)) {
             let scratch = Scratch::new();
             test(&SqliteLog::open(&scratch.0, is_synced).expect("a file")).await;
         }
-        let redis = server::Redis::start();
-        test(&in_redis(&redis).await).await;
+        for redis in [server::Redis::start(), server::Redis::cluster()] {
+            test(&in_redis(&redis).await).await;
+        }
     });
 }
 

@@ -97,7 +97,9 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
 fn took(hub: &Hub, hint: Hint) -> bool {
     let Hint::Frames { log, first, mut frames } = hint else { return false };
     let known = hub.watch().borrow().clone();
-    let last = first + frames.len() as u64 - 1;
+    let Some(last) = first.checked_add(frames.len() as u64).and_then(|next| next.checked_sub(1)) else {
+        return false;
+    };
     if log != hub.log || first > known.last + 1 || known.response.is_none() {
         return false;
     }

@@ -16,6 +16,8 @@ pub(crate) struct Redis {
     child: Option<Child>,
     port: u16,
     directory: PathBuf,
+    /// What its command line begins with: a file of settings, if it needs one.
+    file: Option<PathBuf>,
     settings: Vec<String>,
 }
 
@@ -24,8 +26,42 @@ impl Redis {
         Self::start_with(&["--save", "", "--appendonly", "no"])
     }
 
+    /// A cluster of one.
+    pub(crate) fn cluster() -> Self {
+        let redis = Self::start_with(&[
+            "--save",
+            "",
+            "--cluster-enabled",
+            "yes",
+            "--cluster-announce-ip",
+            "127.0.0.1",
+        ]);
+        assert_eq!(redis.ask(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]), "OK");
+        while !redis.ask(&["CLUSTER", "INFO"]).contains("cluster_state:ok") {
+            sleep(Duration::from_millis(20));
+        }
+        redis
+    }
+
+    /// A Sentinel that knows this server as `main`.
+    pub(crate) fn sentinel(&self) -> Self {
+        let mut sentinel = Self::new(&["--sentinel"]);
+        let file = sentinel.directory.join("sentinel.conf");
+        std::fs::write(&file, format!("sentinel monitor main 127.0.0.1 {} 1\n", self.port)).expect("written");
+        sentinel.file = Some(file);
+        sentinel.start_again();
+        sentinel
+    }
+
     /// Starts one with further settings, as its command line takes them.
     pub(crate) fn start_with(settings: &[&str]) -> Self {
+        let mut redis = Self::new(settings);
+        redis.start_again();
+        redis
+    }
+
+    /// One that is not started.
+    fn new(settings: &[&str]) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let directory =
@@ -33,15 +69,14 @@ impl Redis {
         std::fs::create_dir_all(&directory).expect("a directory");
         let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
         let settings = settings.iter().map(|text| (*text).to_owned()).collect();
-        let mut redis = Self { child: None, port: port.expect("a port").port(), directory, settings };
-        redis.start_again();
-        redis
+        Self { child: None, port: port.expect("a port").port(), directory, file: None, settings }
     }
 
     /// Starts it again, with what it has kept.
     pub(crate) fn start_again(&mut self) {
         let program = std::env::var_os("TURNWIRE_REDIS").unwrap_or_else(|| "redis-server".into());
         let mut command = Command::new(&program);
+        command.args(&self.file);
         command.args(["--bind", "127.0.0.1", "--port", &self.port.to_string(), "--dir"]).arg(&self.directory);
         command.args(&self.settings).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
@@ -70,7 +105,13 @@ impl Redis {
 
     /// As a config names it.
     pub(crate) fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        let is = |setting: &str| self.settings.iter().any(|it| it == setting);
+        let (kind, query) = match (is("--cluster-enabled"), is("--sentinel")) {
+            (true, _) => ("-cluster", ""),
+            (_, true) => ("-sentinel", "?sentinelServiceName=main"),
+            _ => ("", ""),
+        };
+        format!("redis{kind}://127.0.0.1:{}{query}", self.port)
     }
 
     /// Sends a command. Returns the first line of the answer without its sign, or a text as it is.

@@ -10,18 +10,18 @@ use crate::command::{capture, run};
 use crate::progress::begin;
 use crate::project::tool_cache;
 
-/// The program at this place of unpacked packages, which are fetched if it is missing. `complete` adds what else it needs to run,
-/// in the directory where they are.
+/// The program at this place of unpacked packages, which are fetched if it is missing or fails when asked with `flag` to say something
+/// of itself. `complete` adds what else it needs to run, in the directory where they are.
 pub(super) fn unpacked(
     name: &str,
     packages: &[&str],
-    place: &str,
+    (place, flag): (&str, &str),
     complete: impl Fn(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
     let _lock = super::installing();
     let directory = tool_cache(name, "debian")?;
     let program = directory.join(place);
-    if is_usable(&program) {
+    if program.is_file() && capture(Command::new(&program).arg(flag)).is_ok() {
         return Ok(program);
     }
     fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
@@ -40,8 +40,4 @@ pub(super) fn unpacked(
     }
     complete(&directory)?;
     Ok(program)
-}
-
-fn is_usable(program: &Path) -> bool {
-    program.is_file() && capture(Command::new(program).arg("-h")).is_ok()
 }

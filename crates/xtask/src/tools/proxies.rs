@@ -16,7 +16,7 @@ const PROXIES: [(&str, &str, &str); 2] =
 pub(crate) fn tell(command: &mut Command) -> Result<()> {
     for (variable, package, place) in PROXIES {
         if !on_path(package) && on_path("apt-get") {
-            command.env(variable, unpacked(package, &[package], place, |_| Ok(()))?);
+            command.env(variable, unpacked(package, &[package], (place, "-h"), |_| Ok(()))?);
         }
     }
     Ok(())

@@ -21,7 +21,7 @@ LD_LIBRARY_PATH=$(echo \"$here\"/usr/lib/*-linux-gnu*) exec \"$here/usr/bin/redi
 /// tests that need it say so.
 pub(crate) fn tell(command: &mut Command) -> Result<()> {
     if !on_path("redis-server") && on_path("apt-get") {
-        command.env("TURNWIRE_REDIS", unpacked("redis", &PACKAGES, "start", starter)?);
+        command.env("TURNWIRE_REDIS", unpacked("redis", &PACKAGES, ("start", "-v"), starter)?);
     }
     Ok(())
 }

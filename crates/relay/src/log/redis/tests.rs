@@ -50,32 +50,50 @@ async fn a_zombie_is_fenced_and_its_turn_is_read_elsewhere() {
 
 #[tokio::test]
 async fn hints_have_the_frames_and_the_log_has_the_rest() {
+    for redis in [Redis::start(), Redis::cluster()] {
+        let (first, second) = (connected(&redis).await, connected(&redis).await);
+        let claim = made(&first, "t").await;
+        let mut hints = second.watch(&key("t"));
+        assert_eq!(hints.recv().await, Some(Hint::Look), "what came before the subscription");
+        let all = frames(&["a\n", "", "\u{1f642}"]);
+        first.append(&claim, 1, all.clone(), Change::default()).await.expect("appended");
+        assert_eq!(hints.recv().await, Some(Hint::Frames { log: claim.log, first: 1, frames: all }));
+        let large = vec![Bytes::from(vec![b'x'; 70_000])];
+        first.append(&claim, 4, large.clone(), Change::default()).await.expect("appended");
+        assert_eq!(hints.recv().await, Some(Hint::Look));
+        assert_eq!(second.read(key("t"), 3, 1).await, Ok(large));
+        first.append(&claim, 5, Vec::new(), ends(End::Done)).await.expect("appended");
+        assert_eq!(hints.recv().await, Some(Hint::Look));
+    }
+}
+
+#[tokio::test]
+async fn a_log_has_two_connections_however_many_turns_are_watched() {
     let redis = Redis::start();
-    let (first, second) = (connected(&redis).await, connected(&redis).await);
-    let claim = made(&first, "t").await;
-    let mut hints = second.watch(&key("t"));
-    assert_eq!(hints.recv().await, Some(Hint::Look), "what came before the subscription");
-    let all = frames(&["a\n", "", "\u{1f642}"]);
-    first.append(&claim, 1, all.clone(), Change::default()).await.expect("appended");
-    assert_eq!(hints.recv().await, Some(Hint::Frames { log: claim.log, first: 1, frames: all }));
-    let large = vec![Bytes::from(vec![b'x'; 70_000])];
-    first.append(&claim, 4, large.clone(), Change::default()).await.expect("appended");
-    assert_eq!(hints.recv().await, Some(Hint::Look));
-    assert_eq!(second.read(key("t"), 3, 1).await, Ok(large));
-    first.append(&claim, 5, Vec::new(), ends(End::Done)).await.expect("appended");
-    assert_eq!(hints.recv().await, Some(Hint::Look));
-    // Two connections of each log, and the one that asks.
+    let log = connected(&redis).await;
+    let watched = async |count: usize| {
+        while redis.ask(&["PUBSUB", "CHANNELS", "tw:t:*"]) != count.to_string() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // And the one that asks.
     let clients = || redis.ask(&["CLIENT", "LIST"]).lines().count();
-    assert_eq!(clients(), 5);
-    let more: Vec<_> = (0..20).map(|turn| second.watch(&key(&turn.to_string()))).collect();
-    while redis.ask(&["PUBSUB", "CHANNELS"]) != "22" {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(clients(), 5);
-    drop((hints, more));
-    while redis.ask(&["PUBSUB", "CHANNELS"]) != "1" {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let hints: Vec<_> = (0..20).map(|turn| log.watch(&key(&turn.to_string()))).collect();
+    watched(20).await;
+    assert_eq!(clients(), 3);
+    drop(hints);
+    watched(0).await;
+    assert_eq!(clients(), 3);
+}
+
+#[tokio::test]
+async fn sentinel_says_where_redis_is() {
+    let redis = Redis::start();
+    let sentinel = redis.sentinel();
+    let log = connected(&sentinel).await;
+    let claim = made(&log, "t").await;
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    assert_eq!(connected(&redis).await.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
 }
 
 #[tokio::test]
