@@ -1,6 +1,5 @@
 //! A schedule of one relay: turns, their tabs, and faults, all by a seed.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use crate::laws::{Violation, judge};
 use crate::process::{Relay, Scratch};
 use crate::proxy::Proxy;
 use crate::random::Random;
-use crate::tab::Page;
+use crate::tab::{Page, Tabs};
 use crate::upstream::{self, ENDINGS, Ending, Protocol, Script};
 
 /// How long tabs may take to hear of the end, before the schedule gives up on them. The laws allow less.
@@ -69,7 +68,7 @@ struct World {
     /// Between tabs and relay, and between relay and agent.
     near: Proxy,
     far: Proxy,
-    client: Client,
+    tabs: Tabs,
     scripts: Vec<Script>,
 }
 
@@ -86,9 +85,15 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
     // A connection for each request: what is cut is then one tab's.
     let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().expect("a client");
     let scripts = scripts(&mut random, seed);
-    let mut world = World { random, history, relay, near, far, client, scripts };
+    let tabs = Tabs { history: history.clone(), client, relay: near.address, patient: 0 };
+    let mut world = World { random, history, relay, near, far, tabs, scripts };
 
-    let turns: Vec<_> = world.scripts.clone().into_iter().map(|script| world.begin(script)).collect();
+    let turns: Vec<_> = world
+        .scripts
+        .clone()
+        .into_iter()
+        .map(|script| begin(&mut world.random, &world.tabs, script))
+        .collect();
     let count = world.random.within(2..5);
     for number in 0..count {
         let pause = world.random.millis(50..700);
@@ -130,21 +135,15 @@ pub(crate) fn scripts(random: &mut Random, seed: u64) -> Vec<Script> {
 }
 
 /// Begins a turn with its tabs: all at once, or one after the other.
-pub(crate) fn begin(
-    random: &mut Random,
-    history: &Arc<History>,
-    client: &Client,
-    relay: SocketAddr,
-    script: Script,
-) -> JoinHandle<()> {
+pub(crate) fn begin(random: &mut Random, tabs: &Tabs, script: Script) -> JoinHandle<()> {
     let count = random.of(&[1, 1, 2, 5]);
     let (are_starts, are_together) = (random.percent(60), random.percent(50));
-    history.with(&script.id(), |turn| turn.is_shared = are_starts && count > 1);
+    tabs.history.with(&script.id(), |turn| turn.is_shared = are_starts && count > 1);
     let first = random.millis(0..1000);
-    let tabs: Vec<_> = (0..count)
+    let pages: Vec<_> = (0..count)
         .map(|number| {
             let later = if are_together { Duration::ZERO } else { random.millis(0..200) };
-            let page = Page::new(random, history, client, relay, script, number == 0 || are_starts);
+            let page = tabs.page(random, script, number == 0 || are_starts);
             let wait = if number == 0 { first } else { first + later };
             async move {
                 sleep(wait).await;
@@ -153,17 +152,13 @@ pub(crate) fn begin(
         })
         .collect();
     tokio::spawn(async move {
-        join_all(tabs).await;
+        join_all(pages).await;
     })
 }
 
 impl World {
     fn page(&mut self, script: Script, starts: bool) -> Page {
-        Page::new(&mut self.random, &self.history, &self.client, self.near.address, script, starts)
-    }
-
-    fn begin(&mut self, script: Script) -> JoinHandle<()> {
-        begin(&mut self.random, &self.history, &self.client, self.near.address, script)
+        self.tabs.page(&mut self.random, script, starts)
     }
 
     async fn fault(&mut self, fault: Fault) {

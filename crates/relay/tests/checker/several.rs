@@ -16,7 +16,7 @@ use crate::proxy::Proxy;
 use crate::random::Random;
 use crate::redis::Redis;
 use crate::schedule::{LAST_TAB, PATIENCE, begin, read_log, scripts};
-use crate::tab::Page;
+use crate::tab::{Page, Tabs};
 use crate::upstream::{self, Script};
 
 /// After this silence an owner is taken for dead.
@@ -78,7 +78,7 @@ struct World {
     /// Between tabs and relays, and between relays and agent.
     near: Proxy,
     far: Proxy,
-    client: Client,
+    tabs: Tabs,
     scripts: Vec<Script>,
 }
 
@@ -100,10 +100,16 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
     let near = Proxy::start(instances[0].address).await;
     let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().expect("a client");
     let scripts = scripts(&mut random, seed);
-    let mut world = World { random, history, instances, redis, near, far, client, scripts };
+    let tabs = Tabs { history: history.clone(), client, relay: near.address, patient: 40 };
+    let mut world = World { random, history, instances, redis, near, far, tabs, scripts };
     world.balance();
 
-    let turns: Vec<_> = world.scripts.clone().into_iter().map(|script| world.begin(script)).collect();
+    let turns: Vec<_> = world
+        .scripts
+        .clone()
+        .into_iter()
+        .map(|script| begin(&mut world.random, &world.tabs, script))
+        .collect();
     let mut was_restarted = false;
     let count = world.random.within(2..4);
     for number in 0..count {
@@ -135,11 +141,7 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
 
 impl World {
     fn page(&mut self, script: Script, starts: bool) -> Page {
-        Page::new(&mut self.random, &self.history, &self.client, self.near.address, script, starts)
-    }
-
-    fn begin(&mut self, script: Script) -> tokio::task::JoinHandle<()> {
-        begin(&mut self.random, &self.history, &self.client, self.near.address, script)
+        self.tabs.page(&mut self.random, script, starts)
     }
 
     fn balance(&self) {

@@ -35,6 +35,8 @@ pub(crate) struct Page {
     is_ours: bool,
     /// Whether it takes its time after each piece.
     is_slow: bool,
+    /// The silence after which it gives a connection up.
+    silence: Duration,
     random: Random,
 }
 
@@ -51,27 +53,33 @@ enum Answer {
     Anew,
 }
 
-impl Page {
-    pub(crate) fn new(
-        random: &mut Random,
-        history: &Arc<History>,
-        client: &Client,
-        relay: SocketAddr,
-        script: Script,
-        starts: bool,
-    ) -> Self {
-        Self {
-            history: history.clone(),
-            client: client.clone(),
-            relay,
+/// What all tabs of a schedule have in common.
+pub(crate) struct Tabs {
+    pub(crate) history: Arc<History>,
+    pub(crate) client: Client,
+    /// Where the relay is called.
+    pub(crate) relay: SocketAddr,
+    /// How many of a hundred never give up a connection that is open.
+    pub(crate) patient: u64,
+}
+
+impl Tabs {
+    pub(crate) fn page(&self, random: &mut Random, script: Script, starts: bool) -> Page {
+        Page {
+            history: self.history.clone(),
+            client: self.client.clone(),
+            relay: self.relay,
             script,
             starts,
             is_ours: random.percent(75),
             is_slow: random.percent(25),
+            silence: if random.percent(self.patient) { Duration::from_mins(1) } else { SILENCE },
             random: random.fork(),
         }
     }
+}
 
+impl Page {
     /// Reads the turn to its end. What it got is noted as it comes: the schedule may give up on it.
     pub(crate) async fn read(mut self) {
         let id = self.script.id();
@@ -238,7 +246,7 @@ impl Page {
     ) -> Option<Heard> {
         let mut bytes = response.bytes_stream();
         let (mut read, mut heard) = (Vec::new(), None);
-        while let Ok(Some(Ok(piece))) = timeout(SILENCE, bytes.next()).await {
+        while let Ok(Some(Ok(piece))) = timeout(self.silence, bytes.next()).await {
             read.extend_from_slice(&piece);
             while let Some(at) = read.windows(2).position(|pair| pair == b"\n\n") {
                 let frame: Vec<u8> = read.drain(..at + 2).collect();

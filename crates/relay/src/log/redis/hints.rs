@@ -79,12 +79,16 @@ impl Wanted {
         }
     }
 
-    fn tell_all(&self) {
-        if mutant!("hint_relied_on") {
-            return;
+    /// Hints may have been lost.
+    fn look(&self, channel: &str) {
+        if !mutant!("hint_relied_on") {
+            self.tell(channel, Hint::Look);
         }
-        for sender in self.senders().values() {
-            let _ = sender.try_send(Hint::Look);
+    }
+
+    fn tell_all(&self) {
+        for channel in self.channels() {
+            self.look(&channel);
         }
     }
 }
@@ -109,7 +113,7 @@ async fn subscribe(client: Client, wanted: Arc<Wanted>, is_sharded: bool) {
                 Ok(()) if is_wanted => {
                     have.insert(channel.clone());
                     // What came before the subscription was not told.
-                    wanted.tell(channel, Hint::Look);
+                    wanted.look(channel);
                 }
                 Ok(()) => drop(have.remove(channel)),
                 // The next look tries again.
