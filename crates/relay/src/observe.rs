@@ -10,6 +10,10 @@ static METRICS: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 /// Begins to collect.
 pub(crate) fn begin() {
     METRICS.get_or_init(|| PrometheusBuilder::new().install_recorder().ok());
+    // What is rare and alarming is there from the beginning: the first one is then an increase.
+    metrics::counter!("turnwire_relay_takeovers_total").increment(0);
+    metrics::counter!("turnwire_relay_fenced_total").increment(0);
+    metrics::counter!("turnwire_relay_repairs_total").increment(0);
 }
 
 /// What was collected, as Prometheus reads it.

@@ -8,6 +8,7 @@ use anyhow::Result;
 use crate::command;
 use crate::progress::begin;
 use crate::project::{Project, cargo};
+use crate::tools::redis;
 
 /// Builds what is needed, and fails when a claim does not hold. The results are in `target/bench-relay.json`.
 pub(crate) fn run(project: &Project, is_quick: bool) -> Result<()> {
@@ -17,7 +18,7 @@ pub(crate) fn run(project: &Project, is_quick: bool) -> Result<()> {
     command::run(build.current_dir(project.root()))?;
     let program = format!("release/examples/load{}", std::env::consts::EXE_SUFFIX);
     let program = project.target().join(program);
-    begin("bench: the relay under load, for about four minutes");
+    begin("bench: the relay under load, for about five minutes");
     let mut load = if cfg!(unix) {
         // Ten thousand readers are as many open files, in the load and in the relay.
         let mut shell = Command::new("sh");
@@ -27,6 +28,7 @@ pub(crate) fn run(project: &Project, is_quick: bool) -> Result<()> {
         Command::new(program)
     };
     load.arg(project.target().join("bench-relay.json"));
+    redis::tell(&mut load)?;
     if is_quick {
         load.arg("--quick");
     }

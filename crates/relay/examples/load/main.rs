@@ -1,5 +1,5 @@
-//! Loads a relay, and judges what is claimed of it: one machine, the log in `SQLite`, frames of 300 bytes. `cargo xtask bench
-//! relay` builds and runs it. Everything in it is bounded, and it ends by itself.
+//! Loads a relay, and judges what is claimed of it: the log in `SQLite`, or in a Redis on this machine, frames of 300 bytes. `cargo xtask
+//! bench relay` builds and runs it. Everything in it is bounded, and it ends by itself.
 //!
 //! `load OUT [--quick]`: the JSON file for the results.
 
@@ -8,6 +8,9 @@
 mod agent;
 mod process;
 mod reader;
+#[path = "../../tests/redis/server.rs"]
+#[allow(dead_code)] // tests use the rest
+mod redis;
 mod rows;
 
 use std::error::Error;
@@ -16,6 +19,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use process::{Relay, Scratch};
+use redis::Redis;
 use rows::{Bench, Work};
 
 const FULL: Work =
@@ -101,11 +105,14 @@ async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Err
     let relay = Relay::product(bench.agent, &scratch)?;
     let (idle, development) = (Scratch::new("memory")?, Relay::development(bench.agent)?);
     let memory = Relay::in_memory(bench.agent, &idle)?;
+    let (redis, together) = (Redis::start(), Scratch::new("redis")?);
+    let shared = Relay::in_redis(bench.agent, &together, &redis.url())?;
     let ways = [
         ("direct", bench.direct()),
         ("relay", relay.way()),
         ("relay, log in memory", memory.way()),
         ("development relay", development.way()),
+        ("relay, log in Redis", shared.way()),
     ];
 
     let Work { turns, seconds, readers, .. } = bench.work;
@@ -128,9 +135,18 @@ async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Err
         first.push(times.at(500));
     }
     drop((development, memory));
+    let elsewhere = Scratch::new("elsewhere")?;
+    let other = Relay::in_redis(bench.agent, &elsewhere, &redis.url())?;
+    let told = bench.owner_lost(shared, &other).await?.as_secs_f64();
+    results.row("a relay ends, another one tells that the turn is cut", &json!({ "s": told }));
+    drop((other, redis));
     results.claim("added time of an event, p50", (0.15, "ms"), false, paced[1].0 - paced[0].0);
     results.claim("added time of an event, p99", (1.5, "ms"), false, paced[1].1 - paced[0].1);
     results.claim("added time to the first event, p50", (3.0, "ms"), false, first[1] - first[0]);
+    results.claim("Redis: added time of an event, p50", (0.3, "ms"), false, paced[4].0 - paced[0].0);
+    results.claim("Redis: added time of an event, p99", (2.0, "ms"), false, paced[4].1 - paced[0].1);
+    results.claim("Redis: added time to the first event, p50", (3.0, "ms"), false, first[4] - first[0]);
+    results.claim("Redis: a cut is told after a relay's end", (12.0, "s"), false, told);
 
     let events = bench.throughput(&relay).await?;
     results.row("events for each second of processor time, 8 turns, a reader each", &json!(events));

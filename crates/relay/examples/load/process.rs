@@ -53,6 +53,11 @@ impl Relay {
         Self::with_store(agent, scratch, "memory")
     }
 
+    /// The same with a log in Redis.
+    pub(crate) fn in_redis(agent: SocketAddr, scratch: &Scratch, url: &str) -> Result<Self> {
+        Self::with_store(agent, scratch, url)
+    }
+
     fn with_store(agent: SocketAddr, scratch: &Scratch, store: &str) -> Result<Self> {
         let config = scratch.0.join("relay.toml");
         let text = format!(

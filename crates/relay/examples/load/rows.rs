@@ -111,6 +111,21 @@ impl Bench {
         Ok(Times::of(&times))
     }
 
+    /// From the end of the relay that owns a turn until another one tells its reader.
+    pub(crate) async fn owner_lost(&self, owner: Relay, other: &Relay) -> Result<Duration> {
+        let session = Pace { count: 1, pause: Duration::ZERO, stays: true }.session();
+        let mut first = Reader::start(owner.address, owner.path, &session, "orphan").await?;
+        first.times(1).await;
+        let mut second = Reader::join(other.address, other.path, "orphan", 0).await?;
+        if second.times(1).await.0.is_empty() {
+            return Err("the other relay does not have the turn".into());
+        }
+        let began = Instant::now();
+        drop(owner);
+        while second.read(&mut |_| {}).await.is_ok() {}
+        Ok(began.elapsed())
+    }
+
     /// Turns as fast as they go, one reader each: events for each second of the relay's processor time.
     pub(crate) async fn throughput(&self, relay: &Relay) -> Result<f64> {
         let (turns, frames) = (8_u32, self.work.frames);
