@@ -167,6 +167,32 @@ async fn a_server_that_may_drop_turns_is_refused() {
     RedisLog::open(&redis.url(), Some("secret"), lifetimes).await.expect("a log");
 }
 
+/// What the guide lets the relay's user do is enough, and no more than the relay's own keys.
+#[tokio::test]
+async fn the_user_of_the_guide_can_do_all_that_is_needed() {
+    let guide = include_str!("../../../../../docs/relay.md");
+    let line = guide.lines().find(|line| line.trim_start().starts_with("ACL SETUSER")).expect("a user");
+    let redis = Redis::start();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(redis.ask(&words), "OK");
+    let lifetimes = Lifetimes { running: Duration::from_mins(1), retention: Duration::from_mins(1) };
+    let url = redis.url().replace("redis://", "redis://relay@");
+    let log = RedisLog::open(&url, Some("PASSWORD"), lifetimes).await.expect("a log");
+    let claim = made(&log, "t").await;
+    let mut hints = log.watch(&key("t"));
+    assert_eq!(hints.recv().await, Some(Hint::Look));
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    assert!(matches!(hints.recv().await, Some(Hint::Frames { .. })));
+    log.beat(&claim, 1).await.expect("beaten");
+    assert_eq!(log.own("a".into(), "s".into(), "ann".into()).await.as_deref(), Ok("ann"));
+    assert_eq!(log.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
+    let taken = log.claim(key("t"), 1).await.expect("claimed");
+    log.append(&taken, 2, Vec::new(), ends(End::Done)).await.expect("appended");
+    assert_eq!(log.signs().await, Ok(Vec::new()));
+    assert_eq!(log.turns("agents".into(), "ann".into(), None).await.expect("a list").len(), 1);
+    assert_eq!(log.purge(Purge::All).await, Ok(1));
+}
+
 /// Everything has a time to live but whose sessions are, and the list of running turns.
 #[tokio::test]
 async fn nothing_is_kept_for_ever() {
