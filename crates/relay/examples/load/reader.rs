@@ -85,7 +85,8 @@ impl Reader {
             each(arrived.saturating_sub(sent));
             from = digits + DIGITS;
         }
-        let has_ended = found(&self.rest[from..], b"event: turn_stop").is_some();
+        let ends: [&[u8]; 2] = [b"event: turn_stop", b"event: turnwire.cut"];
+        let has_ended = ends.iter().any(|end| found(&self.rest[from..], end).is_some());
         // What is left may be the beginning of a time, or of the last frame.
         let keep = self.rest.len().saturating_sub(STAMP.len() + DIGITS).max(from);
         self.rest.drain(..keep);
