@@ -67,7 +67,7 @@ pub(crate) fn lint(project: &Project) -> Result<()> {
     run_shown(
         cargo()
             .args(["clippy", "--quiet", "--no-default-features", "--all-targets", "--target-dir"])
-            .arg(project.target())
+            .arg(target_directory(project))
             .args(["--", "-D", "warnings"])
             .current_dir(&fuzz),
     )
@@ -197,17 +197,18 @@ fn summary(log: &str) -> String {
     )
 }
 
-/// The targets without libFuzzer: what they use is compiled as in the project's workspace, and once for both.
+/// The targets without libFuzzer, compiled fast rather than to be fast.
 fn rehearse(project: &Project) -> Command {
     let mut command = cargo();
     command
         .args(["run", "--quiet", "--no-default-features", "--example", "rehearse", "--target-dir"])
-        .arg(project.target())
+        .arg(target_directory(project))
         .arg("--")
         .current_dir(project.path("crates/fuzz"));
     command
 }
 
+/// Not the workspace's own: a library that is also a module for browsers has one place there, whatever its features.
 fn target_directory(project: &Project) -> PathBuf {
     project.target().join("fuzz")
 }
