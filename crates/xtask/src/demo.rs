@@ -41,7 +41,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         build_page(project)?;
         project.path("www/dist")
     };
-    let program = gateway::build(project)?;
+    let program = if options.relay { gateway::build(project)? } else { gateway::build_alone(project)? };
     let port = gateway::free_port(options.port)?;
     if port != options.port {
         note(&format!("demo: port {} is taken, using {port}", options.port));

@@ -23,17 +23,28 @@ const PORTS_TRIED: u16 = 50;
 /// Compiles the gateway and returns the path of its program.
 pub(crate) fn build(project: &Project) -> Result<PathBuf> {
     begin("gateway: compiling the development gateway (cargo)");
-    program(project, "turnwire-gateway")
+    program(project, "turnwire-gateway", &WHOLE)
+}
+
+/// The same with nothing but what the gateway needs: less to compile, where nothing else is.
+pub(crate) fn build_alone(project: &Project) -> Result<PathBuf> {
+    begin("gateway: compiling the development gateway (cargo)");
+    program(project, "turnwire-gateway", &["--package", "turnwire-gateway"])
 }
 
 /// Compiles the relay and returns the path of its program.
 pub(crate) fn build_relay(project: &Project) -> Result<PathBuf> {
     begin("relay: compiling the relay (cargo)");
-    program(project, "turnwire-relay")
+    program(project, "turnwire-relay", &WHOLE)
 }
 
-fn program(project: &Project, package: &str) -> Result<PathBuf> {
-    run(cargo().args(["build", "--quiet", "--package", package]).current_dir(project.root()))?;
+/// Compiles what programs share as the workspace's tests do. The library has one file whatever its features, so that each other
+/// choice of packages would compile it anew, and all that use it.
+const WHOLE: [&str; 1] = ["--workspace"];
+
+fn program(project: &Project, package: &str, packages: &[&str]) -> Result<PathBuf> {
+    let build = ["build", "--quiet", "--bin", package];
+    run(cargo().args(build).args(packages).current_dir(project.root()))?;
     let name = format!("{package}{}", std::env::consts::EXE_SUFFIX);
     Ok(project.target().join("debug").join(name))
 }
