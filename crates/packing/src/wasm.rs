@@ -7,18 +7,21 @@
 use crate::unpack::{MODULE, TEXT, unpack as make};
 
 /// Where the text goes.
+// SAFETY: nothing else in this module for browsers has the name.
 #[unsafe(no_mangle)]
 extern "C" fn text() -> *const u8 {
     TEXT.address()
 }
 
 /// Where the module is.
+// SAFETY: nothing else in this module for browsers has the name.
 #[unsafe(no_mangle)]
 extern "C" fn module() -> *const u8 {
     MODULE.address()
 }
 
 /// Makes the module; returns its length in bytes.
+// SAFETY: nothing else in this module for browsers has the name.
 #[unsafe(no_mangle)]
 extern "C" fn unpack() -> usize {
     make()
