@@ -1,5 +1,5 @@
-// Every fault in every engine, for turns that a relay keeps: the package in a page, a gateway that makes the faults, the relay as a
-// program of its own, and agents behind it. Nothing is lost and nothing comes twice.
+// Every fault in every engine, for turns that relays keep: the package in a page, a gateway that makes the faults, one relay as a
+// program of its own or two with one log, and agents behind them. Nothing is lost and nothing comes twice.
 import { after, before, describe, test } from "node:test";
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,29 +19,35 @@ const PROTOCOLS = ["aap", "tirea"];
 const CHOSEN = IS_QUICK ? CASES.filter(({ name }) => name === "eof:3") : CASES;
 const PLAYED = IS_QUICK ? ["chromium"] : ENGINES;
 
-/** Those that restart the relay, which all share, that close idle connections, or that give a page much to do. */
+/** How many relays: one with a log in SQLite; two with a log in Redis, each of which gets every second request. */
+const WORLDS = { "a relay": 1, "two relays": 2 };
+
+/** Those that restart a relay, which all share, that close idle connections, or that give a page much to do. */
 const isSingle = (one) => ["crashes", "sizes"].includes(one.group) || isAlone(one);
 
-tellRows(CHOSEN.length * PLAYED.length, CASES.length * ENGINES.length, "rows behind the relay, of two protocols each");
+const rows = PROTOCOLS.length * Object.keys(WORLDS).length;
+tellRows(CHOSEN.length * PLAYED.length * rows, CASES.length * ENGINES.length * rows, "rows behind relays");
 
-const table = new Table();
-for (const { group, name } of CHOSEN) for (const protocol of PROTOCOLS) table.addRow(`${protocol}, ${group}`, name);
+test("every case has a name of its own", () => {
+  const names = CASES.map(({ name }) => name);
+  assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
+});
 
-describe("behind a relay", WITH_RELAY, () => {
+for (const [title, count] of Object.entries(WORLDS)) describe(`behind ${title}`, WITH_RELAY, () => playAll(title, count));
+
+/** Plays all cases, behind so many relays. */
+function playAll(title, count) {
+  const table = new Table();
+  for (const { group, name } of CHOSEN) for (const protocol of PROTOCOLS) table.addRow(`${protocol}, ${group}`, name);
   let world;
-  before(async () => (world = await startRelayed()));
+  before(async () => (world = await startRelayed(count)));
   after(async () => {
     await world?.stop();
-    console.log(`\n${table}\n`);
-  });
-
-  test("every case has a name of its own", () => {
-    const names = CASES.map(({ name }) => name);
-    assert.deepEqual(names.filter((name, at) => names.indexOf(name) !== at), []);
+    console.log(`\n${title}\n\n${table}\n`);
   });
 
   for (const engine of PLAYED) {
-    describe(engine, () => {
+    describe(`${engine}, ${title}`, () => {
       let browser;
       let player;
 
@@ -54,7 +60,7 @@ describe("behind a relay", WITH_RELAY, () => {
       after(() => browser?.close());
 
       const play = (protocol, one) =>
-        test(`${engine}: ${protocol}: ${one.group}: ${one.name}`, { timeout: 20_000 }, async () => {
+        test(`${engine}, ${title}: ${protocol}: ${one.group}: ${one.name}`, { timeout: 20_000 }, async () => {
           let took = null;
           try {
             took = await run(world, protocol, player, one);
@@ -62,14 +68,14 @@ describe("behind a relay", WITH_RELAY, () => {
             table.add(`${protocol}, ${one.group}`, one.name, engine, took);
           }
         });
-      const playAll = (cases) => PROTOCOLS.forEach((protocol) => cases.forEach((one) => play(protocol, one)));
-      describe(`${engine}, faults`, { concurrency: LANES }, () => playAll(CHOSEN.filter((one) => !isSingle(one))));
-      describe(`${engine}, one after the other`, () => playAll(CHOSEN.filter(isSingle)));
+      const playSome = (cases) => PROTOCOLS.forEach((protocol) => cases.forEach((one) => play(protocol, one)));
+      describe(`${engine}, ${title}, faults`, { concurrency: LANES }, () => playSome(CHOSEN.filter((one) => !isSingle(one))));
+      describe(`${engine}, ${title}, one after the other`, () => playSome(CHOSEN.filter(isSingle)));
 
-      test(`${engine}: no stream is left open`, async () => {
+      test(`${engine}, ${title}: no stream is left open`, async () => {
         for (let tries = 0; tries < 100 && (await world.front.openStreams()) > 0; tries += 1) await sleep(20);
         assert.equal(await world.front.openStreams(), 0);
       });
     });
   }
-});
+}

@@ -23,9 +23,10 @@ pub struct Config {
     /// Serve the files of this directory at `/`.
     #[arg(long, value_name = "DIR")]
     pub www: Option<PathBuf>,
-    /// Pass what is asked below `/relay` on to this `turnwire-relay`, under the same faults.
-    #[arg(long, value_name = "URL")]
-    pub relay: Option<Upstream>,
+    /// Pass what is asked below `/relay` on to this `turnwire-relay`, under the same faults. Given several times, each request
+    /// goes to the next of them.
+    #[arg(long = "relay", value_name = "URL")]
+    pub relays: Vec<Upstream>,
     /// Write a line to stderr for each request.
     #[arg(long)]
     pub log: bool,
@@ -59,7 +60,7 @@ impl Default for Config {
             token: None,
             token_in_query: false,
             www: None,
-            relay: None,
+            relays: Vec::new(),
             log: false,
             beat: Duration::from_millis(25),
             delivery: Delivery::default(),

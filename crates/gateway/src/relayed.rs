@@ -1,7 +1,9 @@
-//! A relay whose clients meet faults: what is asked below `/relay` passes to a `turnwire-relay`, and its streams are edited as the
-//! gateway's own are. The agents behind that relay may be another gateway, with faults of its own.
+//! Relays whose clients meet faults: what is asked below `/relay` passes to a `turnwire-relay`, and its streams are edited as the
+//! gateway's own are. Several relays take turns, as behind a balancer. The agents behind them may be another gateway, with faults
+//! of its own.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -81,10 +83,11 @@ impl Surface for Relayed {
 }
 
 /// All paths below `/relay`. Those that the faults know have routes of their own.
-pub(crate) fn routes(relay: &Upstream) -> Router<App> {
-    let relay = Relay::unguarded(relay.clone());
+pub(crate) fn routes(relays: &[Upstream]) -> Router<App> {
+    let relays: Vec<Relay> = relays.iter().cloned().map(Relay::unguarded).collect();
+    let asked = Arc::new(AtomicUsize::new(0));
     let answer = any(move |State(app): State<App>, output: Output, request: Request| {
-        let relay = relay.clone();
+        let relay = relays[asked.fetch_add(1, Ordering::Relaxed) % relays.len()].clone();
         async move { pass(&relay, &app, output, request).await }
     });
     let known = [

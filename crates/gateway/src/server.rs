@@ -76,9 +76,9 @@ fn router(app: &App, protocols: &Protocols) -> Router {
         Some(directory) => routes.fallback_service(files(directory)),
         None => routes.route("/", get(welcome)).fallback(no_route),
     };
-    let relayed = match &app.config.relay {
-        Some(relay) => relayed::routes(relay).with_state(app.with(Arc::clone(&protocols.relayed))),
-        None => Router::new(),
+    let relayed = match app.config.relays.as_slice() {
+        [] => Router::new(),
+        relays => relayed::routes(relays).with_state(app.with(Arc::clone(&protocols.relayed))),
     };
     let control = control::routes().method_not_allowed_fallback(no_route);
     routes

@@ -1,5 +1,5 @@
 // What can happen between a page and a relay that keeps the turn, and between the relay and its agent. The kinds of fault are those of
-// `../cases`; what must come of them is what `docs/resume.md` says of a turn behind a relay.
+// `../cases`; what must come of them is what `docs/resume.md` says of a turn behind a relay. With two relays it is the same.
 import { aborted, apiError, fails, frameTooLarge, heals, incomplete, loses, networkError, on, recovers, refuses, RUNNING, timeout, unexpected } from "../cases/case.mjs";
 
 /** The stream of the start ends early, so that there is a subscription to hurt. */

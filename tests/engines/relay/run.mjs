@@ -22,7 +22,7 @@ export async function run(world, protocol, player, one) {
   await world.front.setFaults(session, []);
   while ((await openTurns(world.relay, agent, session)) > 0) await sleep(10);
   const begun = (await behind.requests(session)).filter(({ on, status }) => on === "create" && status === 200);
-  const relayed = { baseUrl: `${world.relay.url}/${agent}`, protocol };
+  const relayed = { baseUrl: `${world.relay}/${agent}`, protocol };
   const frames = begun.length === 0 || report.turn === null ? "" : await log(relayed, report.turn);
   const outcome = expects[protocol] ?? expects.outcome;
   const direct = { baseUrl: `${world.agents[pace].url}/${protocol}`, protocol };

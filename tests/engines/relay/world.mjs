@@ -1,5 +1,5 @@
-// What the cases stand on: agents that answer fast and slowly, a relay before them that can be killed, and a gateway before that
-// relay, which makes the faults and serves the page.
+// What the cases stand on: agents that answer fast and slowly, a relay before them or several with one log, which can be killed, and
+// a gateway before these, which makes the faults, serves the page, and sends each request to the next relay.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +9,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Relay } from "../../../pkg/test/support/relay.mjs";
 import { startGateway } from "../../e2e/harness.mjs";
 import { Gateway } from "../gateway.mjs";
+import { freePort } from "../programs.mjs";
+import { startRedis } from "./redis.mjs";
 
 const built = join(import.meta.dirname, "..", "..", "..", "pkg", "dist");
 const pages = join(import.meta.dirname, "..", "page");
@@ -20,21 +22,25 @@ const AGENTS = { fast: 1, slow: 10 };
 const upstreams = (urls) =>
   Object.entries(urls).flatMap(([pace, url]) => ["aap", "tirea"].map((name) => `[upstream.${name}-${pace}]\nprotocol = "${name}"\nurl = "${url}/${name}"`));
 
-const config = (urls) => ({ port, folder }) => `
+/** How long a relay with a log in Redis is silent until the others end its turns: no shorter time is allowed. */
+const TAKEOVER = 'takeover = "3s"';
+
+const config = (urls, admin, redis) => ({ port, folder }) => `
 listen = "127.0.0.1:${port}"
+admin = "127.0.0.1:${admin}"
 drain = "1s"
 [identity.none]
 ${upstreams(urls).join("\n")}
 [log]
-store = "sqlite:${folder}/turns.db"
+${redis ? `store = "${redis}"\n${TAKEOVER}` : `store = "sqlite:${folder}/turns.db"`}
 [limits]
 starts_per_minute = 100000
 turns_per_subject = 1000
 streams_per_subject = 1000
 `;
 
-/** Starts all of it. */
-export async function startRelayed() {
+/** Starts all of it: so many relays, with a log in SQLite if it is one, and in Redis otherwise. */
+export async function startRelayed(count) {
   const site = mkdtempSync(join(tmpdir(), "turnwire-relayed-"));
   cpSync(pages, site, { recursive: true });
   cpSync(built, join(site, "dist"), { recursive: true });
@@ -45,15 +51,24 @@ export async function startRelayed() {
     urls[pace] = url;
     stops.push(stop);
   }
-  const relay = await Relay.open(config(urls));
-  stops.push(() => relay.close());
-  const { url, stop } = await startGateway(site, ["--relay", relay.url]);
+  const redis = count > 1 ? await startRedis() : undefined;
+  if (redis) stops.push(redis.stop);
+  const relays = [];
+  while (relays.length < count) {
+    const admin = await freePort();
+    const relay = await Relay.open(config(urls, admin, redis?.url));
+    stops.push(() => relay.close());
+    relays.push({ relay, admin });
+  }
+  const addresses = relays.map(({ relay }) => relay.url);
+  const { url, stop } = await startGateway(site, addresses.flatMap((address) => ["--relay", address]));
   stops.push(stop);
-  const crash = await serveCrashes(relay);
+  const crash = await serveCrashes(relays);
   stops.push(crash.stop);
   return {
     url,
-    relay,
+    /** Any relay. */
+    relay: addresses[0],
     crash: crash.url,
     /** What makes the faults before the relay. */
     front: new Gateway(url),
@@ -65,18 +80,24 @@ export async function startRelayed() {
   };
 }
 
-/** The turns of a session that a relay still writes. */
+/** The turns of a session that are still written. */
 export async function openTurns(relay, agent, session) {
-  const response = await fetch(`${relay.url}/${agent}/_turnwire/v1/turns?session=${session}&state=open`);
+  const response = await fetch(`${relay}/${agent}/_turnwire/v1/turns?session=${session}&state=open`);
   return (await response.json()).turns.length;
 }
 
-/** Where a page asks for a crash, `/AGENT/SESSION/crash`, or for one when the turn has ended, `…/crash-ended`. */
-async function serveCrashes(relay) {
+/** Where a page asks that the turn's relay crashes, `/AGENT/SESSION/crash`, or that all do when it has ended, `…/crash-ended`. */
+async function serveCrashes(relays) {
   const server = createServer(async ({ url }, response) => {
     const [, agent, session, how] = url.split("/");
-    while (how === "crash-ended" && (await openTurns(relay, agent, session)) > 0) await sleep(10);
-    await relay.restart();
+    const any = relays[0].relay.url;
+    if (how === "crash-ended") {
+      while ((await openTurns(any, agent, session)) > 0) await sleep(10);
+      for (const { relay } of relays) await relay.restart();
+    } else {
+      const turns = await Promise.all(relays.map(({ admin }) => ownedTurns(admin)));
+      await relays[Math.max(turns.findIndex((count) => count > 0), 0)].relay.restart();
+    }
     response.end();
   });
   server.listen(0, "127.0.0.1");
@@ -86,4 +107,10 @@ async function serveCrashes(relay) {
     server.closeAllConnections();
   };
   return { url: `http://127.0.0.1:${server.address().port}`, stop };
+}
+
+/** How many running turns the relay owns that has its metrics at this port. */
+async function ownedTurns(admin) {
+  const metrics = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
+  return Number(/^turnwire_relay_turns_open (\d+)/m.exec(metrics)[1]);
 }

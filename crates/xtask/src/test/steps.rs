@@ -23,7 +23,7 @@ use crate::test::report::Verdict;
 use crate::test::runner::{NodeTests, in_browser, test_files};
 use crate::test::session::{Scope, Session, check, count};
 use crate::test::tally::{self, Tally};
-use crate::tools::npm;
+use crate::tools::{npm, redis};
 
 /// The most bytes of the npm package, packed and unpacked: below 900 KB (of 1,024 bytes) and 2.5 MB.
 const TARBALL_BYTES: [u64; 2] = [905_000, 2_500_000];
@@ -288,6 +288,7 @@ fn engines(session: &Session<'_>) -> Result<Verdict> {
     let classes = front_end::build_classes(session.project)?;
     let mut tests = NodeTests::in_directory(session, "tests/engines")?;
     tests.runner.env("TURNWIRE_CLASSES", classes).env("TURNWIRE_RELAY", session.relay()?);
+    redis::tell(&mut tests.runner)?;
     session.engines()?.tell(&mut tests.runner);
     in_browser(session, &mut tests.runner)?;
     tests.run(session)
