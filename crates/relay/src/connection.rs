@@ -224,6 +224,11 @@ pub struct Socket {
 }
 
 impl Socket {
+    /// The handle of this connection.
+    pub fn handle(&self) -> Connection {
+        self.connection.clone()
+    }
+
     /// Fails if the other side has taken nothing for too long.
     fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         let Some(patience) = self.patience.filter(|_| written.is_pending()) else {

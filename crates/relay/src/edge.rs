@@ -115,16 +115,13 @@ impl Edge {
         if self.is_local && Hosts::ThisMachine.allow(request) {
             return true;
         }
-        let mut hosts = request.headers().get_all(header::HOST).iter().map(|host| host.to_str().ok());
-        let is_own = |host: &str| {
-            let host = host.to_ascii_lowercase();
-            let name =
-                host.rsplit_once(':').filter(|_| !host.ends_with(']')).map_or(&*host, |(name, _)| name);
-            self.hosts.iter().any(|own| *own == host || own == name)
-        };
-        let named = matches!((hosts.next(), hosts.next()), (Some(Some(host)), None) if is_own(host));
-        // A target with a host in it counts before the header (RFC 9112, section 3.2.2).
-        named && request.uri().authority().is_none_or(|target| is_own(target.as_str()))
+        host::named(request).is_some_and(|mut hosts| hosts.all(|host| self.is_own(host)))
+    }
+
+    fn is_own(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let name = host.rsplit_once(':').filter(|_| !host.ends_with(']')).map_or(&*host, |(name, _)| name);
+        self.hosts.iter().any(|own| *own == host || own == name)
     }
 
     fn allows(&self, origin: &HeaderValue) -> bool {

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use axum::extract::Request;
-use axum::http::header;
+use axum::http::uri::Authority;
+use axum::http::{Version, header};
 
 /// The hosts that a request may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,19 +25,26 @@ impl Hosts {
 
     /// Whether a request names one of these, and no other.
     pub(crate) fn allow(self, request: &Request) -> bool {
-        let mut named = request.headers().get_all(header::HOST).iter().map(|host| host.to_str().ok());
-        let once = match (named.next(), named.next()) {
-            (Some(Some(host)), None) => self.has(host),
-            _ => false,
-        };
-        // A target with a host in it counts before the header (RFC 9112, section 3.2.2).
-        once && request.uri().authority().is_none_or(|target| self.has(target.as_str()))
+        named(request).is_some_and(|mut hosts| hosts.all(|host| self.has(host)))
     }
 
     fn has(self, authority: &str) -> bool {
         is_this_machine(authority)
             || self == Self::Addresses && host(authority).is_some_and(|host| address(host).is_some())
     }
+}
+
+/// The hosts that a request names: in its header, and in its target, which counts before the header (RFC 9112, section 3.2.2).
+/// `None` if no single host is named. HTTP/2 may have the target only (RFC 9113, section 8.3.1).
+pub(crate) fn named(request: &Request) -> Option<impl Iterator<Item = &str>> {
+    let target = request.uri().authority().map(Authority::as_str);
+    let mut header = request.headers().get_all(header::HOST).iter();
+    let header = match (header.next(), header.next()) {
+        (Some(host), None) => Some(host.to_str().ok()?),
+        (None, _) if request.version() == Version::HTTP_2 && target.is_some() => None,
+        _ => return None,
+    };
+    Some(header.into_iter().chain(target))
 }
 
 /// Whether a host, with or without a port, can be nothing but this machine.
@@ -157,5 +165,20 @@ mod tests {
         assert!(!allows("/", &["localhost", "evil.example"]));
         assert!(!allows("http://evil.example/", &["localhost"]));
         assert!(!allows("http://localhost/", &["evil.example"]));
+    }
+
+    #[test]
+    fn with_http_2_the_target_may_name_it_alone() {
+        let allows = |target: &str, hosts: &[&str]| {
+            let request = Request::builder().version(Version::HTTP_2).uri(target);
+            let request = hosts.iter().fold(request, |request, host| request.header("host", *host));
+            Hosts::ThisMachine.allow(&request.body(Body::empty()).expect("a request"))
+        };
+        assert!(allows("https://localhost:8791/", &[]));
+        assert!(allows("https://localhost/", &["localhost"]));
+        assert!(!allows("https://evil.example/", &[]));
+        assert!(!allows("https://localhost/", &["evil.example"]));
+        assert!(!allows("https://localhost/", &["localhost", "localhost"]));
+        assert!(!allows("/", &[]));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! In the order of a request:
 //! - [`config`]: a TOML file, its secrets by reference, and the list of its mistakes;
-//! - [`connection`]: connections that can be closed and reset from elsewhere;
+//! - [`connection`]: connections that can be closed and reset from elsewhere; `certificate`, what encrypts them;
 //! - `edge`: by which names it may be called, by which pages, and with which headers;
 //! - `identity`: who calls;
 //! - `route`: which requests a protocol has, whose session each concerns, and which frame ends a turn;
@@ -30,6 +30,8 @@ pub mod turn;
 pub mod fuzzing;
 
 mod address;
+#[cfg(any(feature = "product", feature = "fuzzing"))]
+mod certificate;
 mod client;
 #[cfg(feature = "product")]
 mod edge;

@@ -68,10 +68,11 @@ fn read(path: &Path) -> Result<Config, String> {
 
 async fn serve(path: &Path) -> Result<(), String> {
     let config = read(path)?;
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     let ready = |addresses: turnwire_relay::Addresses| {
         // The first line of the output is where pages call.
         let mut stdout = std::io::stdout();
-        let _ = writeln!(stdout, "http://{}/", addresses.relay).and_then(|()| stdout.flush());
+        let _ = writeln!(stdout, "{scheme}://{}/", addresses.relay).and_then(|()| stdout.flush());
         if let Some(admin) = addresses.admin {
             let _ = writeln!(stdout, "http://{admin}/metrics").and_then(|()| stdout.flush());
         }

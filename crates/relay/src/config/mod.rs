@@ -27,6 +27,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where metrics and health are asked for, if anywhere.
     pub admin: Option<SocketAddr>,
+    /// The certificate with which it speaks HTTPS, if no proxy does so.
+    pub tls: Option<TlsConfig>,
     /// The names by which the relay may be called, with or without a port. Loopback names always may if it listens there.
     pub hosts: Vec<String>,
     /// The origins of the pages that may call.
@@ -41,6 +43,15 @@ pub struct Config {
     pub log: LogConfig,
     /// What one user, and all of them, may use.
     pub limits: Limits,
+}
+
+/// Files in PEM, which are read again when they change.
+#[derive(Debug, Clone)]
+pub struct TlsConfig {
+    /// The certificate, followed by those that link it to a root.
+    pub cert: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
 }
 
 /// How callers are told apart.

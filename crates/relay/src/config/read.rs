@@ -1,6 +1,7 @@
 //! The keys of the file, what they may be, and what they are by default.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use toml::de::DeTable;
 use super::section::{Section, Source};
 use super::{
     BearerConfig, Config, ForwardConfig, IdentityConfig, Limits, LogConfig, Problems, Secret, Store,
-    UpstreamConfig,
+    TlsConfig, UpstreamConfig,
 };
 use crate::address::Upstream;
 use crate::headers;
@@ -43,6 +44,7 @@ pub(super) fn config(text: &str) -> Result<Config, Problems> {
 fn root(file: &Section<'_, '_>) -> Option<Config> {
     let listen = file.needed("listen").and_then(|_| file.parsed_address("listen"));
     let admin = file.parsed_address("admin");
+    let tls = tls(file);
     let hosts = names(file, "hosts");
     let origins = origins(file);
     let drain = file.duration("drain", 10 * MINUTE);
@@ -55,7 +57,7 @@ fn root(file: &Section<'_, '_>) -> Option<Config> {
     }
     file.finish();
     let (listen, identity, log) = (listen?, identity?, log?);
-    Some(Config { listen, admin, hosts, origins, drain, identity, upstreams, log, limits })
+    Some(Config { listen, admin, tls, hosts, origins, drain, identity, upstreams, log, limits })
 }
 
 impl Section<'_, '_> {
@@ -67,6 +69,17 @@ impl Section<'_, '_> {
         }
         address
     }
+}
+
+fn tls(file: &Section<'_, '_>) -> Option<TlsConfig> {
+    let section = file.section("tls")?;
+    let (cert, key) = (section.needed("cert").map(PathBuf::from), section.needed("key").map(PathBuf::from));
+    section.finish();
+    let tls = TlsConfig { cert: cert?, key: key? };
+    if let Err(problem) = tls.certified() {
+        section.note(problem.key, problem.text);
+    }
+    Some(tls)
 }
 
 /// Hosts with or without a port.

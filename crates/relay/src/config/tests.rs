@@ -107,7 +107,9 @@ fn what_would_do_nothing_is_a_mistake() {
         ("[log]\nstore = \"redis://r\"\ndurability = \"disk\"", "log.durability: what Redis has"),
         ("[log]\ntakeover = \"5s\"", "log.takeover: only a store in Redis"),
         ("[log]\nstore = \"redis://r\"\ntakeover = \"1s\"", "log.takeover: owners show each second"),
-        ("[tls]\ncert = \"x\"", "tls: there is no such key"),
+        ("[tls]\ncert = \"x\"", "tls: `key` is missing"),
+        ("[tls]\ncert = \"/absent.pem\"\nkey = \"/absent.pem\"", "tls.cert: /absent.pem: "),
+        ("[proxy]\nport = 1", "proxy: there is no such key"),
         ("[identity.forward]\nurl = \"https://a\"\nheader = \"x\"", "write exactly one"),
     ] {
         let found = mistakes(&format!("{GOOD}{addition}\n"));

@@ -11,12 +11,14 @@ use axum::Router;
 use axum::http::HeaderMap;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep, sleep_until};
+use tokio_rustls::TlsAcceptor;
 
 use super::hub::Request;
-use super::{App, admin, dispatch, sweep};
+use super::{App, admin, dispatch, listen, sweep};
+use crate::certificate::Certificate;
 use crate::client;
 use crate::config::{Config, Secret, Store};
-use crate::connection::{Connection, Connections, Listener};
+use crate::connection::{Connections, Listener};
 use crate::log::{Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog};
 use crate::observe;
 
@@ -32,8 +34,8 @@ pub enum Failure {
     Listen(SocketAddr, std::io::Error),
     /// The log cannot be used.
     Log(LogError),
-    /// A connection failed for good.
-    Serve(std::io::Error),
+    /// The certificate cannot be used.
+    Certificate(String),
 }
 
 impl fmt::Display for Failure {
@@ -41,7 +43,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
             Self::Log(error) => write!(f, "{error}"),
-            Self::Serve(error) => write!(f, "the server failed: {error}"),
+            Self::Certificate(problem) => write!(f, "the certificate cannot be used: {problem}"),
         }
     }
 }
@@ -72,9 +74,10 @@ pub async fn serve(
     observe::begin();
     let log = open(&config).await?;
     sweep::recover(&*log).await?;
-    let listener = listen(config.listen).await?;
+    let tls = tls(&config)?;
+    let listener = bind(config.listen).await?;
     let admin = match config.admin {
-        Some(address) => Some(listen(address).await?),
+        Some(address) => Some(bind(address).await?),
         None => None,
     };
     let local = |listener: &TcpListener, asked| listener.local_addr().unwrap_or(asked);
@@ -88,14 +91,8 @@ pub async fn serve(
     }
     tokio::spawn(sweep::sweep(app.clone()));
     tokio::spawn(sweep::watch_over(app.clone()));
-    let service = Router::new()
-        .fallback(dispatch::answer)
-        .layer(app.edge.cors())
-        .with_state(app.clone())
-        .into_make_service_with_connect_info::<Connection>();
-    let served =
-        axum::serve(Listener::new(listener, Connections::default()).with_patience(PATIENCE), service)
-            .into_future();
+    let router = Router::new().fallback(dispatch::answer).layer(app.edge.cors()).with_state(app.clone());
+    let listener = Listener::new(listener, Connections::default()).with_patience(PATIENCE);
     ready(addresses);
     let ending = async {
         tokio::select! {
@@ -105,12 +102,20 @@ pub async fn serve(
         drain(&app).await;
     };
     tokio::select! {
-        served = served => served.map_err(Failure::Serve),
+        never = listen::serve(listener, tls, router) => match never {},
         () = ending => Ok(()),
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+/// Reads the certificate, and from then on whenever it changes.
+fn tls(config: &Config) -> Result<Option<TlsAcceptor>, Failure> {
+    let Some(files) = &config.tls else { return Ok(None) };
+    let certificate = Certificate::open(files).map_err(|problem| Failure::Certificate(problem.text))?;
+    tokio::spawn(certificate.clone().renew());
+    Ok(Some(certificate.acceptor()))
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| Failure::Listen(address, error))
 }
 

@@ -1,4 +1,5 @@
 //! The HTTP server. In the order of a request:
+//! - `listen`: its connection;
 //! - `dispatch`: which agent, who calls, what for;
 //! - `access`: whose session it concerns;
 //! - `pass`: the request and its answer, for what is not kept; `socket`, the same for a WebSocket;
@@ -15,6 +16,7 @@ mod dispatch;
 mod follow;
 mod hub;
 mod life;
+mod listen;
 mod owner;
 mod pass;
 mod read;

@@ -11,6 +11,7 @@ mod world;
 mod deploy;
 mod gateway;
 mod guide;
+mod http2;
 mod readers;
 mod restarts;
 mod several;

@@ -89,6 +89,11 @@ impl Relay {
         Self { child, address, client: Client::new(), token: None }
     }
 
+    /// The address.
+    pub(crate) fn url(&self) -> &str {
+        &self.address
+    }
+
     /// The address without its scheme.
     pub(crate) fn address(&self) -> &str {
         self.address.trim_start_matches("http://")
