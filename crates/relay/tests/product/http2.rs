@@ -8,25 +8,26 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use reqwest::{Body, Method, RequestBuilder, Response, Version};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::wire::{Server, Wire, within};
-use crate::world::{Relay, STOP, STREAM, Scratch, Stream, delta, numbered, open};
+use crate::world::{Relay, STOP, STREAM, Scratch, Stream, config, delta, numbered, open};
 
 /// More than the six connections that a browser opens to a server with HTTP/1.1.
 const READERS: usize = 20;
 
-/// A relay that speaks HTTPS, and its certificate.
-fn encrypted(server: &Server) -> (Relay, CertificateDer<'static>, Scratch) {
+/// A relay that speaks HTTPS, with this config, and its certificate.
+fn encrypted(config: &str) -> (Relay, CertificateDer<'static>, Scratch) {
     let files = Scratch::new();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let (cert, key) = (files.path("cert.pem"), files.path("key.pem"));
     fs::write(&cert, made.cert.pem()).expect("written");
     fs::write(&key, made.signing_key.serialize_pem()).expect("written");
     let tls = format!("[tls]\ncert = \"{}\"\nkey = \"{}\"\n", cert.display(), key.display());
-    let relay = Relay::start(&open(server, &tls));
+    let relay = Relay::start(&format!("{config}{tls}"));
     assert!(relay.url().starts_with("https://"), "{}", relay.url());
     (relay, made.cert.into(), files)
 }
@@ -80,7 +81,7 @@ fn connector(
 #[tokio::test]
 async fn a_connection_has_more_readers_than_a_browser_opens_connections() {
     let server = Server::start().await;
-    let (relay, certificate, _files) = encrypted(&server);
+    let (relay, certificate, _files) = encrypted(&open(&server, ""));
     let client = Client::new(certificate);
     let (first, mut wire) = client.begun(&relay, &server).await;
     let mut readers = vec![first];
@@ -97,7 +98,7 @@ async fn a_connection_has_more_readers_than_a_browser_opens_connections() {
 #[tokio::test]
 async fn a_stream_that_breaks_takes_no_other_along() {
     let server = Server::start().await;
-    let (relay, certificate, _files) = encrypted(&server);
+    let (relay, certificate, _files) = encrypted(&open(&server, ""));
     let client = Client::new(certificate);
     let (first, wire) = client.begun(&relay, &server).await;
     let plain = relay.plain(Method::GET, "/a/_turnwire/v1/turns/t/events");
@@ -110,7 +111,7 @@ async fn a_stream_that_breaks_takes_no_other_along() {
 #[tokio::test]
 async fn a_reader_that_takes_nothing_holds_up_no_other_of_its_connection() {
     let server = Server::start().await;
-    let (relay, certificate, _files) = encrypted(&server);
+    let (relay, certificate, _files) = encrypted(&open(&server, ""));
     let client = Client::new(certificate);
     let (idle, mut wire) = client.begun(&relay, &server).await;
     let reader = Stream::of(client.send(relay.events("t", 0)).await);
@@ -131,7 +132,7 @@ async fn a_reader_that_takes_nothing_holds_up_no_other_of_its_connection() {
 #[tokio::test]
 async fn with_tls_http_1_works_and_plain_http_does_not() {
     let server = Server::start().await;
-    let (relay, certificate, _files) = encrypted(&server);
+    let (relay, certificate, _files) = encrypted(&open(&server, ""));
     let older = Client::of(connector([certificate]).enable_http1().build(), false);
     let turns = || relay.request(Method::GET, "/a/_turnwire/v1/turns");
     let answer = older.send(turns()).await;
@@ -139,6 +140,38 @@ async fn with_tls_http_1_works_and_plain_http_does_not() {
     let plain = relay.url().replace("https://", "http://");
     assert!(within(reqwest::get(plain)).await.is_err());
     assert_eq!(older.send(turns()).await.status(), 200, "the relay goes on");
+}
+
+#[tokio::test]
+async fn a_socket_passes_inside_tls() {
+    let server = Server::start().await;
+    let codex = config("codex", &format!("ws://{}", server.address), "sessions = \"open\"\n");
+    let (relay, certificate, _files) = encrypted(&codex);
+    let client = Client::of(connector([certificate]).enable_http1().build(), false);
+    let head = [
+        ("connection", "Upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    let asked =
+        head.iter().fold(relay.plain(Method::GET, "/a"), |asked, (name, value)| asked.header(*name, *value));
+    let agent = async {
+        let (mut agent, _) = server.accept().await;
+        agent
+            .write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\n")
+            .await;
+        agent
+    };
+    let (answer, mut agent) = tokio::join!(client.send(asked), agent);
+    assert_eq!(answer.status(), 101);
+    let mut page = within(answer.upgrade()).await.expect("a socket");
+    page.write_all(b"up").await.expect("written");
+    assert_eq!(agent.read_until("up").await, "up");
+    agent.write("down").await;
+    let mut down = [0; 4];
+    within(page.read_exact(&mut down)).await.expect("read");
+    assert_eq!(&down, b"down");
 }
 
 #[tokio::test]
