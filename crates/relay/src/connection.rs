@@ -40,9 +40,9 @@ enum Mode {
     Reset,
 }
 
-/// A handle of one connection. The default one belongs to no socket, and does nothing.
+/// A handle of one connection. The default one does nothing: its request has no socket, or shares it with others, as with HTTP/2.
 #[derive(Debug, Clone, Default)]
-pub struct Connection(Arc<State>);
+pub struct Connection(Option<Arc<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -72,17 +72,20 @@ impl Connection {
         self.set(Mode::Reset);
     }
 
-    /// Resets the connection when the body that calls this has been written out so far.
+    /// Resets the connection when the body that calls this has been written out so far. That body then has to fail, which
+    /// resets its stream if others share the connection.
     pub async fn reset_when_written(&self) {
-        // The server flushes whenever a body makes it wait, as this one does now.
-        let before = self.0.flushes.load(Ordering::SeqCst);
-        let flushed = async {
-            while self.0.flushes.load(Ordering::SeqCst) == before {
-                sleep(Duration::from_millis(1)).await;
-            }
-        };
-        // A reader that takes longer does not get the rest.
-        let _ = timeout(WRITING_LIMIT, flushed).await;
+        if let Some(state) = &self.0 {
+            // The server flushes whenever a body makes it wait, as this one does now.
+            let before = state.flushes.load(Ordering::SeqCst);
+            let flushed = async {
+                while state.flushes.load(Ordering::SeqCst) == before {
+                    sleep(Duration::from_millis(1)).await;
+                }
+            };
+            // A reader that takes longer does not get the rest.
+            let _ = timeout(WRITING_LIMIT, flushed).await;
+        }
         sleep(GRACE).await;
         self.reset();
     }
@@ -94,7 +97,9 @@ impl Connection {
 
     /// Marks a request as active until the guard is dropped.
     pub fn begin_request(&self) -> ActiveRequest {
-        self.0.busy.fetch_add(1, Ordering::SeqCst);
+        if let Some(state) = &self.0 {
+            state.busy.fetch_add(1, Ordering::SeqCst);
+        }
         ActiveRequest(self.clone())
     }
 
@@ -105,16 +110,18 @@ impl Connection {
     }
 
     fn set(&self, mode: Mode) {
-        *lock(&self.0.mode) = mode;
-        self.0.task.wake();
+        if let Some(state) = &self.0 {
+            *lock(&state.mode) = mode;
+            state.task.wake();
+        }
     }
 
     fn mode(&self) -> Mode {
-        *lock(&self.0.mode)
+        self.0.as_ref().map_or(Mode::Open, |state| *lock(&state.mode))
     }
 
     fn is_idle(&self) -> bool {
-        self.0.busy.load(Ordering::SeqCst) == 0
+        self.0.as_ref().is_none_or(|state| state.busy.load(Ordering::SeqCst) == 0)
     }
 }
 
@@ -124,8 +131,10 @@ pub struct ActiveRequest(Connection);
 
 impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        self.0.0.busy.fetch_sub(1, Ordering::SeqCst);
-        self.0.0.task.wake();
+        if let Some(state) = &self.0.0 {
+            state.busy.fetch_sub(1, Ordering::SeqCst);
+            state.task.wake();
+        }
     }
 }
 
@@ -159,9 +168,10 @@ impl Connections {
 
     fn open(&self, stream: TcpStream) -> Socket {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let connection = Connection::default();
+        let state = Arc::<State>::default();
+        let connection = Connection(Some(state.clone()));
         lock(&self.0.open).insert(number, connection.clone());
-        Socket { stream, connection, number, register: self.clone(), patience: None, stalled: None }
+        Socket { stream, connection, state, number, register: self.clone(), patience: None, stalled: None }
     }
 }
 
@@ -216,6 +226,8 @@ impl Connected<IncomingStream<'_, Listener>> for Connection {
 pub struct Socket {
     stream: TcpStream,
     connection: Connection,
+    /// The connection's own.
+    state: Arc<State>,
     number: u64,
     register: Connections,
     patience: Option<Duration>,
@@ -244,7 +256,7 @@ impl Socket {
     /// Fails if the connection is broken off. Remembers the task, so that breaking it off later
     /// wakes it.
     fn check(&self, context: &Context<'_>) -> io::Result<Mode> {
-        self.connection.0.task.register(context.waker());
+        self.state.task.register(context.waker());
         match self.connection.mode() {
             Mode::Closed | Mode::Reset => Err(io::ErrorKind::ConnectionReset.into()),
             mode => Ok(mode),
@@ -306,7 +318,7 @@ impl AsyncWrite for Socket {
         self.check(context)?;
         let flushed = Pin::new(&mut self.stream).poll_flush(context);
         if flushed.is_ready() {
-            self.connection.0.flushes.fetch_add(1, Ordering::SeqCst);
+            self.state.flushes.fetch_add(1, Ordering::SeqCst);
         }
         flushed
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
+use axum::http::Version;
 use axum::serve::Listener as _;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -71,7 +72,10 @@ async fn serve_one(
 ) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(connection.clone()));
+        // With HTTP/2 others share the connection.
+        if request.version() <= Version::HTTP_11 {
+            request.extensions_mut().insert(ConnectInfo(connection.clone()));
+        }
         router.clone().call(request)
     });
     let _ = http.serve_connection_with_upgrades(TokioIo::new(stream), answer).await;

@@ -1,6 +1,7 @@
 //! HTTP/2, with TLS and without: one connection has all streams of a browser, and each ends by itself.
 
 use std::fs;
+use std::time::Duration;
 
 use hyper_rustls::builderstates::WantsProtocols1;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -9,6 +10,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use reqwest::{Body, Method, RequestBuilder, Response, Version};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::sleep;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
@@ -51,7 +53,7 @@ impl Client {
     }
 
     /// A turn that the agent has begun, and its first reader.
-    async fn begun(&self, relay: &Relay, server: &Server) -> (Stream, Wire) {
+    async fn begun(&self, relay: &Relay, server: &Server, turn: &str) -> (Stream, Wire) {
         let agent = async {
             let (mut wire, head) = server.accept().await;
             wire.body(&head).await;
@@ -59,7 +61,7 @@ impl Client {
             wire.chunk(&delta("one")).await;
             wire
         };
-        let (answer, wire) = tokio::join!(self.send(relay.turn("t")), agent);
+        let (answer, wire) = tokio::join!(self.send(relay.turn(turn)), agent);
         assert_eq!(answer.version(), Version::HTTP_2);
         (Stream::of(answer), wire)
     }
@@ -83,7 +85,7 @@ async fn a_connection_has_more_readers_than_a_browser_opens_connections() {
     let server = Server::start().await;
     let (relay, certificate, _files) = encrypted(&open(&server, ""));
     let client = Client::new(certificate);
-    let (first, mut wire) = client.begun(&relay, &server).await;
+    let (first, mut wire) = client.begun(&relay, &server, "t").await;
     let mut readers = vec![first];
     while readers.len() < READERS {
         readers.push(Stream::of(client.send(relay.events("t", 0)).await));
@@ -100,12 +102,17 @@ async fn a_stream_that_breaks_takes_no_other_along() {
     let server = Server::start().await;
     let (relay, certificate, _files) = encrypted(&open(&server, ""));
     let client = Client::new(certificate);
-    let (first, wire) = client.begun(&relay, &server).await;
+    let (first, wire) = client.begun(&relay, &server, "t").await;
+    let (mut other, mut goes_on) = client.begun(&relay, &server, "other").await;
     let plain = relay.plain(Method::GET, "/a/_turnwire/v1/turns/t/events");
     let plain = Stream::of(client.send(plain).await);
     wire.reset();
     assert_eq!(plain.rest().await, Err(numbered(1, &delta("one"))), "a good end would look like the turn's");
     assert!(first.rest().await.expect("a good end").contains("turnwire.cut"));
+    // Longer than the relay waits until it resets a connection.
+    sleep(Duration::from_millis(500)).await;
+    goes_on.chunk(&delta("two")).await;
+    other.until("two").await;
 }
 
 #[tokio::test]
@@ -113,7 +120,7 @@ async fn a_reader_that_takes_nothing_holds_up_no_other_of_its_connection() {
     let server = Server::start().await;
     let (relay, certificate, _files) = encrypted(&open(&server, ""));
     let client = Client::new(certificate);
-    let (idle, mut wire) = client.begun(&relay, &server).await;
+    let (idle, mut wire) = client.begun(&relay, &server, "t").await;
     let reader = Stream::of(client.send(relay.events("t", 0)).await);
     let (long, count) = (delta(&"long ".repeat(20_000)), 100);
     let agent = async {
