@@ -10,6 +10,10 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::config::Limits;
 
+/// When to look again whether less is in use.
+const AGAIN: Duration = Duration::from_secs(5);
+const TURNS: &str = "you have too many running turns";
+
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -27,6 +31,18 @@ pub(crate) struct Exceeded {
     pub(crate) after: Duration,
     /// Whether it is the user's own limit, and not that of all.
     pub(crate) is_own: bool,
+}
+
+impl Exceeded {
+    /// A user starts too many turns, until this time has passed.
+    pub(crate) fn starts(after: Duration) -> Self {
+        Self { what: "you start too many turns", after, is_own: true }
+    }
+
+    /// Too many turns of a user run.
+    pub(crate) fn turns() -> Self {
+        Self { what: TURNS, after: AGAIN, is_own: true }
+    }
 }
 
 /// Counts what is in use.
@@ -64,12 +80,7 @@ impl Usage {
     /// Takes one of what is limited.
     pub(crate) fn take(&self, kind: Kind, subject: &Arc<str>) -> Result<InUse, Exceeded> {
         let (own, all, own_what, all_what) = match kind {
-            Kind::Turn => (
-                self.limits.turns_per_subject,
-                self.limits.turns,
-                "you have too many running turns",
-                "too many turns run",
-            ),
+            Kind::Turn => (self.limits.turns_per_subject, self.limits.turns, TURNS, "too many turns run"),
             Kind::Stream => (
                 self.limits.streams_per_subject,
                 self.limits.streams,
@@ -78,7 +89,7 @@ impl Usage {
             ),
         };
         let mut counts = lock(&self.counts);
-        let after = Duration::from_secs(5);
+        let after = AGAIN;
         if counts.own.get(&(kind, subject.clone())).is_some_and(|&count| count >= own) {
             return Err(Exceeded { what: own_what, after, is_own: true });
         }
@@ -92,10 +103,9 @@ impl Usage {
 
     /// Counts a start.
     pub(crate) fn start(&self, subject: &Arc<str>) -> Result<(), Exceeded> {
-        self.starts.check_key(subject).map_err(|until| {
-            let after = until.wait_time_from(DefaultClock::default().now());
-            Exceeded { what: "you start too many turns", after, is_own: true }
-        })
+        self.starts
+            .check_key(subject)
+            .map_err(|until| Exceeded::starts(until.wait_time_from(DefaultClock::default().now())))
     }
 
     /// How many are in use.

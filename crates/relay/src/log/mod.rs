@@ -25,7 +25,7 @@ use crate::turn::End;
 
 pub use memory::MemoryLog;
 pub use redis::{Lifetimes, RedisLog};
-pub use shared::{Hint, SharedLog, Sign, Wishes};
+pub use shared::{Admission, Hint, SharedLog, Sign, Wishes};
 pub use sqlite::SqliteLog;
 
 /// The answer of a log, in its time.

@@ -1,5 +1,7 @@
 //! What a log offers that several relays use: signs of life, and hints of what is new.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
@@ -7,6 +9,8 @@ use super::{Answer, Claim, NewTurn, ReplayLog, ResponseHead, TurnKey};
 
 /// A log that several relays use at the same time. Each turn has one owner among them; all of them can read it.
 pub trait SharedLog: ReplayLog {
+    /// Counts a start of this turn's user, and the turn until it ends, unless the user has too many of either, over all relays.
+    fn admit(&self, key: &TurnKey, starts_per_minute: u32, turns: usize) -> Answer<'_, Admission>;
     /// Says that the turn's owner lives, and that it knows the log up to `last`. Returns what users want of it.
     /// [`LogError::Tail`](super::LogError::Tail) if the log ends elsewhere.
     fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes>;
@@ -21,6 +25,17 @@ pub trait SharedLog: ReplayLog {
     fn note_readers(&self, key: TurnKey) -> Answer<'_, ()>;
     /// Hints of what is new in a turn, until the receiver is dropped. Any of them may be lost, late or doubled.
     fn watch(&self, key: &TurnKey) -> mpsc::Receiver<Hint>;
+}
+
+/// Whether a user may start a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// Yes.
+    Granted,
+    /// Not before this time has passed.
+    TooManyStarts(Duration),
+    /// Not before a turn has ended.
+    TooManyTurns,
 }
 
 /// What the owner's last append or beat has left. While it lives, the next sign is another one.

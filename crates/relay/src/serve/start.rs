@@ -15,8 +15,8 @@ use super::read::{self, Source};
 use super::refusal::Refusal;
 use super::{App, Call};
 use crate::edge;
-use crate::limits::Kind;
-use crate::log::{Created, LogError, NewTurn, TurnKey};
+use crate::limits::{Exceeded, InUse, Kind};
+use crate::log::{Admission, Created, LogError, NewTurn, TurnKey};
 use crate::mutant::mutant;
 
 /// The longest id of a turn.
@@ -108,8 +108,7 @@ impl Begin {
             let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text);
             return Err(refusal.again_after(Duration::from_secs(2)));
         }
-        app.usage.start(&self.subject)?;
-        let running = app.usage.take(Kind::Turn, &self.subject)?;
+        let running = admit(&app, &self.subject, &self.key).await?;
         let request = self.new.request;
         let claim = match app.log.create(self.key.clone(), self.new.clone()).await? {
             Created::New(claim) => claim,
@@ -136,6 +135,22 @@ impl Begin {
             }
         });
         Ok((Source::Open(hub), request))
+    }
+}
+
+/// Counts a start and its turn: in this relay, and with all that share its log.
+async fn admit(app: &App, subject: &Arc<str>, key: &TurnKey) -> Result<InUse, Refusal> {
+    app.usage.start(subject)?;
+    let running = app.usage.take(Kind::Turn, subject)?;
+    let limits = &app.config.limits;
+    let admission = match app.log.shared() {
+        Some(log) => log.admit(key, limits.starts_per_minute, limits.turns_per_subject).await?,
+        None => Admission::Granted,
+    };
+    match admission {
+        Admission::Granted => Ok(running),
+        Admission::TooManyStarts(after) => Err(Exceeded::starts(after).into()),
+        Admission::TooManyTurns => Err(Exceeded::turns().into()),
     }
 }
 

@@ -56,6 +56,31 @@ async fn any_relay_serves_any_reader_and_a_start_reaches_the_agent_once() {
 }
 
 #[tokio::test]
+async fn a_user_has_the_same_limits_at_all_relays_and_a_turn_that_has_ended_makes_room() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis) + "[limits]\nturns_per_subject = 1\n";
+    let (first, second) = (Relay::start(&config), Relay::start(&config));
+    let (stream, mut wire) = started(&first, &server, "t", 1).await;
+    let refused = sent(second.turn("u")).await;
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["retry-after"]),
+        (429, &"5".parse().expect("a value"))
+    );
+    assert!(server.is_left_alone().await);
+    wire.chunk(STOP).await;
+    wire.end().await;
+    stream.rest().await.expect("a good end");
+    let (lost, _wire) = started(&second, &server, "u", 1).await;
+    assert_eq!(status(first.turn("v")).await, 429);
+    // A turn whose relay has died has ended when the others have said so.
+    second.kill();
+    drop(lost);
+    let told = Stream::of(sent(first.events("u", 1)).await).rest().await.expect("a good end");
+    assert_eq!(told, cut(1, "owner_lost", "gone"));
+    started(&first, &server, "v", 1).await;
+}
+
+#[tokio::test]
 async fn the_others_tell_that_an_owner_has_died_and_send_nothing_again() {
     let (server, redis) = (Server::start().await, Redis::start());
     let config = shared(&server, &redis);

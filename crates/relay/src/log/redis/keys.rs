@@ -46,6 +46,16 @@ pub(super) fn list(upstream: &str, subject: &str) -> String {
     format!("tw:l:{}", digest(&[upstream, subject]))
 }
 
+/// When a user may start turns again.
+pub(super) fn starts(subject: &str) -> String {
+    format!("tw:u:{{{}}}:s", digest(&[subject]))
+}
+
+/// A user's running turns, which are counted.
+pub(super) fn running(subject: &str) -> String {
+    format!("tw:u:{{{}}}:r", digest(&[subject]))
+}
+
 /// Whose a session is.
 pub(super) fn session(upstream: &str, session: &str) -> String {
     format!("tw:o:{}", digest(&[upstream, session]))

@@ -131,6 +131,7 @@ impl RedisLog {
                 let member = member(&row.key.turn, row.head.new.session.as_deref());
                 let unlisted: Result<(), _> = commands.zrem(list, member).await;
                 unlisted.map_err(|error| failed(&error))?;
+                self.uncount(&row.key).await;
                 count += 1;
             }
         }

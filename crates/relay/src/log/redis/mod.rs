@@ -4,6 +4,7 @@
 //! a list of turns for each user (`lists`). Whatever is kept ends by itself: its time to live is set when it is made, and again at
 //! the turn's end.
 
+mod admission;
 mod connection;
 mod hints;
 mod keys;
@@ -26,7 +27,7 @@ use self::lists::Lists;
 use self::rows::{Row, fields, log_id, millis, value};
 use self::scripts::{Scripts, number, run};
 use super::{
-    Answer, Change, Claim, Created, Head, Hint, LogError, NewTurn, Purge, REMEMBERED, ReplayLog,
+    Admission, Answer, Change, Claim, Created, Head, Hint, LogError, NewTurn, Purge, REMEMBERED, ReplayLog,
     ResponseHead, SharedLog, Sign, TurnKey, Wishes, new_log_id,
 };
 
@@ -88,7 +89,10 @@ impl RedisLog {
         arguments.extend(fields(&key, &new));
         let answer = run(&self.connections.commands, &self.scripts.create, vec![keys::turn(&tag)], arguments);
         match answer.await {
-            Ok(_) => Ok(Created::New(Claim { key, log, epoch: 1 })),
+            Ok(_) => {
+                self.keep_counted(&key).await;
+                Ok(Created::New(Claim { key, log, epoch: 1 }))
+            }
             Err(LogError::Closed) => Ok(Created::Exists(self.row(&tag).await?.head)),
             Err(error) => Err(error),
         }
@@ -121,7 +125,7 @@ impl RedisLog {
         let keys = vec![keys::turn(&tag), keys::frames(&tag), keys::channel(&tag)];
         run(&self.connections.commands, script, keys, arguments).await?;
         if is_over {
-            self.unlist(&tag).await;
+            tokio::join!(self.unlist(&tag), self.uncount(&claim.key));
         }
         Ok(())
     }
@@ -187,8 +191,11 @@ impl ReplayLog for RedisLog {
     fn remove(&self, key: TurnKey) -> Answer<'_, ()> {
         Box::pin(async move {
             let tag = keys::tag(&key);
-            let removed = self.connections.commands.del(vec![keys::turn(&tag), keys::frames(&tag)]).await;
-            removed.map_err(|error| failed(&error))
+            let removed: Result<(), _> =
+                self.connections.commands.del(vec![keys::turn(&tag), keys::frames(&tag)]).await;
+            removed.map_err(|error| failed(&error))?;
+            self.uncount(&key).await;
+            Ok(())
         })
     }
 
@@ -229,6 +236,11 @@ impl ReplayLog for RedisLog {
 }
 
 impl SharedLog for RedisLog {
+    fn admit(&self, key: &TurnKey, starts_per_minute: u32, turns: usize) -> Answer<'_, Admission> {
+        let key = key.clone();
+        Box::pin(async move { self.count(&key, starts_per_minute, turns).await })
+    }
+
     fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes> {
         let claim = claim.clone();
         Box::pin(async move {

@@ -11,6 +11,7 @@ use crate::mutant::mutant;
 /// All scripts, with their digests.
 #[derive(Debug)]
 pub(super) struct Scripts {
+    pub(super) admit: Script,
     pub(super) append: Script,
     /// The same for an end without frames, for which there is always room.
     pub(super) end: Script,
@@ -18,6 +19,7 @@ pub(super) struct Scripts {
     pub(super) claim: Script,
     pub(super) create: Script,
     pub(super) head: Script,
+    pub(super) keep: Script,
     pub(super) list: Script,
     pub(super) note: Script,
     pub(super) own: Script,
@@ -37,11 +39,13 @@ impl Scripts {
         }
         Self {
             end: Script::from_lua(append.replacen("#!lua", "#!lua flags=allow-oom", 1)),
+            admit: Script::from_lua(include_str!("admit.lua")),
             append: Script::from_lua(append),
             beat: Script::from_lua(beat),
             claim: Script::from_lua(include_str!("claim.lua")),
             create: Script::from_lua(include_str!("create.lua")),
             head: Script::from_lua(include_str!("head.lua")),
+            keep: Script::from_lua(include_str!("keep.lua")),
             list: Script::from_lua(include_str!("list.lua")),
             note: Script::from_lua(include_str!("note.lua")),
             own: Script::from_lua(include_str!("own.lua")),

@@ -49,6 +49,42 @@ async fn a_zombie_is_fenced_and_its_turn_is_read_elsewhere() {
 }
 
 #[tokio::test]
+async fn a_user_has_the_same_limits_everywhere() {
+    let redis = Redis::start();
+    let (first, second) = (connected(&redis).await, connected(&redis).await);
+    let ask = async |log: &RedisLog, turn| log.admit(&key(turn), 5, 2).await.expect("an answer");
+    assert_eq!(ask(&first, "a").await, Admission::Granted);
+    let a = made(&first, "a").await;
+    assert_eq!(ask(&second, "b").await, Admission::Granted);
+    let b = made(&second, "b").await;
+    for log in [&first, &second] {
+        assert_eq!(ask(log, "c").await, Admission::TooManyTurns);
+        assert_eq!(ask(log, "a").await, Admission::Granted, "the same turn counts once");
+    }
+    let other = TurnKey { subject: "other".to_owned(), ..key("c") };
+    assert_eq!(second.admit(&other, 5, 2).await, Ok(Admission::Granted));
+    first.append(&a, 1, Vec::new(), ends(End::Done)).await.expect("appended");
+    assert_eq!(ask(&second, "c").await, Admission::Granted);
+    second.purge(Purge::Subject(b.key.subject.clone())).await.expect("purged");
+    let Admission::TooManyStarts(wait) = ask(&second, "d").await else { panic!("five starts in a minute") };
+    assert!(wait > Duration::from_secs(1) && wait <= Duration::from_secs(12), "{wait:?}");
+}
+
+#[tokio::test]
+async fn a_turn_that_was_never_made_is_counted_for_a_minute() {
+    for redis in [Redis::start(), Redis::cluster()] {
+        let log = connected(&redis).await;
+        assert_eq!(log.admit(&key("a"), 100, 1).await, Ok(Admission::Granted));
+        assert_eq!(log.admit(&key("b"), 100, 1).await, Ok(Admission::TooManyTurns));
+        let running = keys::running(&key("a").subject);
+        let lives = || redis.ask(&["PTTL", &running]).parse::<u64>().expect("milliseconds");
+        assert!((50_000..=60_000).contains(&lives()), "{}", lives());
+        made(&log, "a").await;
+        assert!(lives() > 120_000, "{}", lives());
+    }
+}
+
+#[tokio::test]
 async fn hints_have_the_frames_and_the_log_has_the_rest() {
     for redis in [Redis::start(), Redis::cluster()] {
         let (first, second) = (connected(&redis).await, connected(&redis).await);
@@ -108,7 +144,8 @@ async fn a_log_gets_a_new_id_if_it_may_have_lost_something_and_no_owner_has_repa
     redis.start_again();
     let appended = async || log.append(&repaired, 2, frames(&["b"]), Change::default()).await;
     // It may come twice, if its answer is lost.
-    assert!(matches!(again(appended).await, Ok(()) | Err(LogError::Tail(2))));
+    let answer = again(appended).await;
+    assert!(matches!(answer, Ok(()) | Err(LogError::Tail(2))), "{answer:?}");
     let claimed = log.claim(key("repaired"), 1).await.expect("claimed");
     assert_eq!(claimed.log, repaired.log, "its owner knew that all was there");
     let claimed = log.claim(key("orphaned"), 1).await.expect("claimed");
@@ -178,6 +215,7 @@ async fn the_user_of_the_guide_can_do_all_that_is_needed() {
     let lifetimes = Lifetimes { running: Duration::from_mins(1), retention: Duration::from_mins(1) };
     let url = redis.url().replace("redis://", "redis://relay@");
     let log = RedisLog::open(&url, Some("PASSWORD"), lifetimes).await.expect("a log");
+    assert_eq!(log.admit(&key("t"), 1, 1).await, Ok(Admission::Granted));
     let claim = made(&log, "t").await;
     let mut hints = log.watch(&key("t"));
     assert_eq!(hints.recv().await, Some(Hint::Look));
