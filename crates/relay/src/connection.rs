@@ -241,6 +241,11 @@ impl Socket {
         self.connection.clone()
     }
 
+    /// Waits for the first bytes, and leaves them to be read. Returns how many fit.
+    pub async fn peek(&self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.peek(bytes).await
+    }
+
     /// Fails if the other side has taken nothing for too long.
     fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         let Some(patience) = self.patience.filter(|_| written.is_pending()) else {

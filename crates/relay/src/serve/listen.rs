@@ -6,24 +6,25 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
-use axum::http::Version;
 use axum::serve::Listener as _;
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service;
 
-use crate::connection::{Connection, Listener};
+use crate::connection::{Connection, Listener, Socket};
 
 /// How long a connection may take to agree on encryption.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long a connection may take to send the head of a request, from the end of the one before: longer than proxies keep idle
 /// connections, so that none closes while a proxy sends a request on it.
 const HEAD: Duration = Duration::from_mins(2);
+/// How HTTP/2 begins without TLS (RFC 9113, section 3.4). No method of HTTP/1.1 begins so.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0";
 /// How often an HTTP/2 connection is asked whether the other side is there.
 const PING: Duration = Duration::from_secs(30);
 /// The most requests at once on an HTTP/2 connection.
@@ -33,50 +34,68 @@ const WAITING_BYTES: usize = 64 << 10;
 
 /// Serves what comes, for ever.
 pub(super) async fn serve(mut listener: Listener, tls: Option<TlsAcceptor>, router: Router) -> Infallible {
-    let http = http();
     loop {
         let (socket, _) = listener.accept().await;
-        let connection = socket.handle();
-        let (http, tls, router) = (http.clone(), tls.clone(), router.clone());
-        tokio::spawn(async move {
-            match tls {
-                None => serve_one(&http, socket, connection, router).await,
-                // A handshake that fails is the other side's affair.
-                Some(tls) => {
-                    if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(socket)).await {
-                        serve_one(&http, stream, connection, router).await;
-                    }
-                }
-            }
-        });
+        match &tls {
+            Some(tls) => tokio::spawn(encrypted(socket, tls.clone(), router.clone())),
+            None => tokio::spawn(plain(socket, router.clone())),
+        };
     }
 }
 
-fn http() -> Builder<TokioExecutor> {
-    let mut http = Builder::new(TokioExecutor::new());
-    http.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
-    http.http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(PING)
-        .max_concurrent_streams(STREAMS)
-        .max_send_buf_size(WAITING_BYTES);
-    http
+/// The other side says in the handshake what it speaks. One that fails is its own affair.
+async fn encrypted(socket: Socket, tls: TlsAcceptor, router: Router) {
+    let connection = socket.handle();
+    let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(socket)).await else { return };
+    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        serve_http2(stream, router).await;
+    } else {
+        serve_http1(stream, connection, router).await;
+    }
+}
+
+/// The first bytes say it. They are looked at and not taken, since to give them back would cost each connection 8 KiB.
+async fn plain(socket: Socket, router: Router) {
+    let mut begin = [0; PREFACE.len()];
+    match timeout(HEAD, socket.peek(&mut begin)).await {
+        Ok(Ok(count)) if count == begin.len() && begin == PREFACE => {
+            // Apart: what it needs is not to be part of every other connection.
+            Box::pin(serve_http2(socket, router)).await;
+        }
+        Ok(Ok(1..)) => {
+            let connection = socket.handle();
+            serve_http1(socket, connection, router).await;
+        }
+        _ => {}
+    }
 }
 
 /// Serves a connection until it ends. How it ends is known to those who answer its requests.
-async fn serve_one(
-    http: &Builder<TokioExecutor>,
+async fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     connection: Connection,
     router: Router,
 ) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
-        // With HTTP/2 others share the connection.
-        if request.version() <= Version::HTTP_11 {
-            request.extensions_mut().insert(ConnectInfo(connection.clone()));
-        }
+        request.extensions_mut().insert(ConnectInfo(connection.clone()));
         router.clone().call(request)
     });
-    let _ = http.serve_connection_with_upgrades(TokioIo::new(stream), answer).await;
+    let http = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .serve_connection(TokioIo::new(stream), answer);
+    let _ = http.with_upgrades().await;
+}
+
+/// The same. Its requests share the connection, so that none of them may end it.
+async fn serve_http2(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, router: Router) {
+    let answer = service_fn(move |request: Request<Incoming>| router.clone().call(request.map(Body::new)));
+    let http = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .keep_alive_interval(PING)
+        .max_concurrent_streams(STREAMS)
+        .max_send_buf_size(WAITING_BYTES)
+        .serve_connection(TokioIo::new(stream), answer);
+    let _ = http.await;
 }
