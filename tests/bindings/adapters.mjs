@@ -4,8 +4,10 @@ import { representative } from "../rows.mjs";
 
 /** The protocols of this run: in a quick one of each kind of answer to a call. */
 export const PROTOCOLS = representative(["truefoundry", "trueforge", "tirea", "awaken", "aap", "ag-ui"], (name) => [name === "tirea" || name === "awaken" ? "live" : name === "aap" ? "aap" : "paused"]);
-/** Those whose questions are calls that the thread shows. With AAP a question is allowed or denied, with AG-UI it is about no call. */
-export const ASKING = PROTOCOLS.filter((name) => name !== "aap" && name !== "ag-ui");
+/** Those whose calls are answered: with AG-UI a question is about no call. */
+export const CALLING = [...new Set([...PROTOCOLS, "ag-ui"])];
+/** Those of them whose questions are answered with a text. With AAP a question is allowed or denied. */
+export const ASKING = CALLING.filter((name) => name !== "aap");
 /** Those whose turns go on without a reader. */
 export const RESUMED = PROTOCOLS.filter((name) => ["truefoundry", "trueforge", "awaken"].includes(name));
 /** Those whose conversations can branch. */

@@ -1,7 +1,7 @@
 // A page of `useChat` on `turnwire/ai`, with the gateway's scripted agents: the same page as on its own transport.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ASKING, BRANCHED, button, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, write } from "./adapters.mjs";
+import { ASKING, BRANCHED, button, CALLING, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, write } from "./adapters.mjs";
 import { useApps } from "./world.mjs";
 
 const world = useApps();
@@ -78,7 +78,7 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  for (const protocol of PROTOCOLS) {
+  for (const protocol of CALLING) {
     test(`${protocol}: calls are allowed and denied, and questions answered`, async () => {
       const page = await open({ protocol });
       await ask(page, "approval");
@@ -101,10 +101,15 @@ describe("useChat", { concurrency: 4 }, () => {
       await button(page, "Answer").click();
       await page.waitForFunction(() => [...document.querySelectorAll("[data-role=assistant] .text")].at(-1).innerText.includes("the second one"));
       await status(page, "ready");
-      assert.deepEqual(await states(page), ["output-available", "output-denied", "output-available"]);
+      const all = await states(page);
+      assert.deepEqual([...all.slice(0, 2), all.at(-1)], ["output-available", "output-denied", "output-available"]);
+      // A question about no call stands behind the calls.
+      assert.equal(all.length, protocol === "ag-ui" ? 4 : 3);
       await close(page);
     });
+  }
 
+  for (const protocol of PROTOCOLS) {
     test(`${protocol}: stop cancels the turn, and the next message is sent`, async () => {
       const page = await open({ protocol });
       await say(page, "slow");

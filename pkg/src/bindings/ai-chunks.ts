@@ -2,7 +2,7 @@
 import type { UIMessageChunk } from "ai";
 import type { Conversation } from "../conversation/conversation.js";
 import type { AssistantMessage, Call, Part, Row, Thread, UserMessage } from "../conversation/types.js";
-import { askedBy, messageOf, placeOf, resultText, resultValue } from "./exchanges.js";
+import { askedBy, messageOf, placeOf, questionsOf, resultText, resultValue } from "./exchanges.js";
 
 /** What the user says. */
 type Said = Extract<UIMessageChunk, { type: "steering-message" }>["parts"];
@@ -33,8 +33,8 @@ export class AnswerWriter {
     this.#conversation = conversation;
   }
 
-  /** The new chunks of these rows. */
-  write(rows: readonly Row[]): UIMessageChunk[] {
+  /** The new chunks of these rows, the last ones of the conversation if what it asks `isNext`. */
+  write(rows: readonly Row[], isNext = true): UIMessageChunk[] {
     for (const row of rows) {
       const message = messageOf(this.#conversation, row);
       if (message?.role === "assistant") this.#message(message);
@@ -42,6 +42,10 @@ export class AnswerWriter {
         this.#steered.add(row.key);
         this.#chunks.push({ type: "steering-message", id: row.key, parts: uiParts(message) });
       }
+    }
+    for (const question of isNext ? questionsOf(this.#conversation) : []) {
+      if (this.#step === undefined) this.#begin("asked");
+      this.#call(question);
     }
     const chunks = this.#chunks;
     this.#chunks = [];

@@ -11,7 +11,7 @@ import type { TextStore } from "../common/store.js";
 import type { Answer, Row, UserMessage } from "../conversation/types.js";
 import type { ContentPart } from "../wire/events.js";
 import { AnswerWriter, uiParts } from "./ai-chunks.js";
-import { exchanges, filePart, inputOf, isQuestion, messageOf } from "./exchanges.js";
+import { exchanges, filePart, inputOf, isQuestion, messageOf, questionsOf } from "./exchanges.js";
 
 /** The options of `TurnwireTransport`. */
 export interface TurnwireTransportOptions {
@@ -111,11 +111,12 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
   async history(chatId: string): Promise<M[]> {
     const chat = await this.#loaded(chatId);
     const { conversation } = chat;
-    const messages = exchanges(conversation, conversation.rows.get()).map(async ({ role, rows }) => {
-      const id = idOf(chat, rows[0]!);
+    const all = exchanges(conversation, conversation.rows.get(), questionsOf(conversation).length > 0);
+    const messages = all.map(async ({ role, rows }, at) => {
+      const id = idOf(chat, rows[0]);
       if (role === "user") return { id, role, parts: uiParts(messageOf(conversation, rows[0]!) as UserMessage) };
       let message: UIMessage = { id, role, parts: [] };
-      const chunks = new AnswerWriter(conversation).write(rows);
+      const chunks = new AnswerWriter(conversation).write(rows, at === all.length - 1);
       for await (message of readUIMessageStream({ message, stream: streamOf(chunks[Symbol.iterator]()) }));
       return message;
     });
@@ -179,7 +180,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
         const written = writer.write(rows);
         if (!isStarted && written.length > 0) {
           isStarted = true;
-          yield { type: "start", messageId: idOf(chat, rows[0]!) };
+          yield { type: "start", messageId: idOf(chat, rows[0]) };
         }
         yield* written;
         if (isAtRest) {
@@ -257,8 +258,12 @@ function endOf(conversation: Conversation, others: ReadonlySet<string>): UIMessa
   return { type: "finish", finishReason: phase === "waiting" ? "tool-calls" : (reason ?? "other") };
 }
 
-/** The id of a row's message in the page: its own for a question that it has asked, else one that survives a reload. */
-function idOf({ conversation, ids }: Chat, { role, key, turn }: Row): string {
+/**
+ * The id of a row's message in the page: its own for a question that it has asked, else one that survives a reload. An answer
+ * without rows is the last one.
+ */
+function idOf({ conversation, ids }: Chat, row: Row | undefined): string {
+  const { role, key, turn } = row ?? { ...conversation.rows.get().at(-1)!, role: "assistant" };
   const id = conversation.turn(turn).get()?.snapshot.turn_id ?? turn;
   return role === "user" ? (ids.get(turn) ?? id + key.slice(turn.length)) : id;
 }

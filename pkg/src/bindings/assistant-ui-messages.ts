@@ -3,7 +3,7 @@
 import type { ExportedMessageRepository, ThreadMessage } from "@assistant-ui/react";
 import type { Conversation } from "../conversation/conversation.js";
 import type { Call, Message, Part, Pending, Row, Snapshot, Thread } from "../conversation/types.js";
-import { askedBy, type Exchange, exchanges, messageOf, placeOf, resultText, resultValue } from "./exchanges.js";
+import { askedBy, type Exchange, exchanges, messageOf, placeOf, questionsOf, resultText, resultValue } from "./exchanges.js";
 
 type Content = Extract<ThreadMessage, { role: "assistant" }>["content"][number];
 type CallContent = Extract<Content, { type: "tool-call" }>;
@@ -26,6 +26,8 @@ export class ThreadMessages {
   #made = new Map<string, Made>();
   #before = new Map<string, Made>();
   #pending: readonly Pending[] = [];
+  /** What was asked about no call, by the keys of the messages that it followed, and by its own. */
+  readonly #questions = new Map<string, Map<string, Call>>();
   /** Where a question has other branches: their turns, by the ids of their questions. */
   readonly branches = new Map<string, string>();
 
@@ -41,10 +43,17 @@ export class ThreadMessages {
     this.branches.clear();
     const messages: ExportedMessageRepository["messages"] = [];
     let parentId: string | null = null;
-    const all = exchanges(this.#conversation, rows);
+    const asked = questionsOf(this.#conversation);
+    const all = exchanges(this.#conversation, rows, asked.length > 0);
+    const said = all.filter(({ role }) => role === "user").at(-1)?.key ?? "";
+    const known = this.#questions.get(said) ?? new Map<string, Call>();
+    if (asked.length > 0) this.#questions.set(said, known);
+    for (const one of asked) known.set(one.key, one);
     for (const exchange of all) {
-      const question = messageOf(this.#conversation, exchange.rows[0]!);
-      const message = this.#message(exchange, isRunning && exchange === all.at(-1));
+      const [first] = exchange.rows;
+      const question = first && messageOf(this.#conversation, first);
+      const followed = exchange.role === "assistant" ? this.#questions.get(parentId ?? "") : undefined;
+      const message = this.#message(exchange, isRunning && exchange === all.at(-1), false, [...(followed?.values() ?? [])]);
       for (const turn of question?.branch?.of ?? [exchange.key]) {
         const id = `${turn}/input/0`;
         const isShown = turn === exchange.key || id === exchange.key;
@@ -71,16 +80,24 @@ export class ThreadMessages {
     return made.message;
   }
 
+  /** What was asked about no call was answered: it stays where it was asked, with the answer. */
+  answered(key: string, content: string): void {
+    for (const asked of this.#questions.values()) {
+      const question = asked.get(key);
+      if (question) asked.set(key, { ...question, pending: null, answer: { answer: { kind: "text", content }, sent: true } });
+    }
+  }
+
   /** A sub-agent's messages cannot be answered: what they ask stands beside the call. */
-  #message({ role, key, rows }: Exchange, isRunning: boolean, isNested = false): ThreadMessage {
-    const of: unknown[] = [isRunning];
+  #message({ role, key, rows }: Exchange, isRunning: boolean, isNested = false, asked: readonly Call[] = []): ThreadMessage {
+    const of: unknown[] = [isRunning, ...asked.flatMap(({ pending, answer }) => [pending, answer])];
     this.#collect(rows, of);
     return this.#kept(key, of, (before) => {
       const messages = rows.flatMap((row) => messageOf(this.#conversation, row) ?? []);
       const [first] = messages;
       const createdAt = first?.created_at ? new Date(first.created_at) : before?.createdAt;
       if (role === "user") return userMessage(key, messages.flatMap(({ parts }) => parts), createdAt);
-      const content = messages.flatMap((message) => this.#content(message, isNested));
+      const content = [...messages.flatMap((message) => this.#content(message, isNested)), ...asked.map((one) => this.#call(one, false))];
       return assistantMessage(key, content, isRunning ? { type: "running" } : statusOf(messages.at(-1), content), createdAt);
     });
   }

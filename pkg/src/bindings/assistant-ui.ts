@@ -56,6 +56,10 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
   const { status, info, queue, pending } = now;
   const { phase, canSteer, heldQueue } = status;
   const isRunning = !RESTS.includes(phase);
+  const reply = (key: string, content: string): void => {
+    answer(key, { kind: "text", content });
+    messages.answered(key, content);
+  };
   const sendNow = (appended: AppendMessage, isSteered = false): void => {
     send(inputIn(appended), isSteered ? { whenBusy: "steer" } : {});
     // `stop` has held what waits.
@@ -78,13 +82,13 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
       else regenerate(key);
     },
     onRespondToToolApproval: ({ approvalId, approved, optionId, text, reason }) => {
-      if (text !== undefined) answer(approvalId, { kind: "text", content: text });
+      if (text !== undefined) reply(approvalId, text);
       else if (approved) allow(approvalId, { remember: optionId === "always" });
       else deny(approvalId, reason);
     },
     onAddToolResult: ({ toolCallId, result }) => {
       const asked = pending.find(({ action }) => "tool_call_id" in action && action.tool_call_id === toolCallId);
-      answer(asked?.key ?? toolCallId, { kind: "text", content: typeof result === "string" ? result : JSON.stringify(result) });
+      reply(asked?.key ?? toolCallId, typeof result === "string" ? result : JSON.stringify(result));
     },
     queue: {
       items: items("queue"),

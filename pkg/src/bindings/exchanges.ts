@@ -25,8 +25,8 @@ export function isQuestion(conversation: Conversation, row: Row): boolean {
   return message?.role !== "user" || !message.steered;
 }
 
-/** Puts rows together. */
-export function exchanges(conversation: Conversation, rows: readonly Row[]): Exchange[] {
+/** Puts rows together. What is asked may be all of the answer. */
+export function exchanges(conversation: Conversation, rows: readonly Row[], isAsked = false): Exchange[] {
   const all: (Exchange & { rows: Row[] })[] = [];
   for (const row of rows) {
     const last = all.at(-1);
@@ -34,6 +34,8 @@ export function exchanges(conversation: Conversation, rows: readonly Row[]): Exc
     else if (last?.role === "assistant") last.rows.push(row);
     else all.push({ role: "assistant", key: row.key, rows: [row] });
   }
+  const last = all.at(-1);
+  if (isAsked && last?.role === "user") all.push({ role: "assistant", key: `${last.key}/asked`, rows: [] });
   return all;
 }
 
@@ -43,6 +45,20 @@ export function askedBy(conversation: Conversation, { rows }: Thread): Call[] {
     const message = messageOf(conversation, row);
     if (message?.role !== "assistant") return [];
     return message.parts.flatMap((part) => (part.type === "call" && (part.call.pending || part.call.answer) ? [part.call] : []));
+  });
+}
+
+/**
+ * What is asked about no call, as calls of the page: the pages of other packages have no other place for it. The name is the
+ * server's reason, and the input what it says of the question.
+ */
+export function questionsOf({ pending, call }: Conversation): Call[] {
+  return pending.get().flatMap(({ key, action, text, answer }) => {
+    if (!("tool_call_id" in action) || call(key).get()) return [];
+    const { action: name = "question", message = text, parameters, response_schema } = action.suspension ?? {};
+    const input = { message, parameters, response_schema };
+    const status = "response_required";
+    return { ...action, id: action.tool_call_id, key, index: 0, name, arguments: input, argumentsText: JSON.stringify(input), status, response: null, thread: null, pending: action, answer };
   });
 }
 
