@@ -16,7 +16,8 @@ pub(super) enum Recovery {
     Frames(FrameRecords),
     /// The turn goes on without a reader. The session's transcript has it once it has ended.
     Transcript(Transcripts),
-    /// The turn goes on without a reader. Its stream can be read again, from the beginning.
+    /// The turn goes on without a reader. Its stream can be read again, from the beginning; or else what the server has of
+    /// the turn by now.
     Repeat(ClientConversations),
     /// The turn stops without a reader. The server still lists its events if it had just ended.
     Attached(AttachedReaders),

@@ -22,11 +22,16 @@ export interface RunSettings {
    */
   answerableTools?: readonly string[] | undefined;
   /**
-   * How a run goes on whose connection breaks; by default it does not, and is incomplete. `"connect"` is for CopilotKit's
-   * runtime, whose runs go on by themselves: `baseUrl` ends in `/run`, and beside it are `connect`, which repeats the run,
-   * and `stop`, by which `turn.cancel()` stops it.
+   * How a run is read on whose connection breaks, where runs go on without their reader; by default it is not, and is
+   * incomplete.
+   *
+   * - `"connect"` is for CopilotKit's runtime: `baseUrl` ends in `/run`, and beside it are `connect`, which repeats the run,
+   *   and `stop`, by which `turn.cancel()` stops it.
+   * - `"snapshot"` is for Agent Framework with a snapshot store and detached runs: a request without messages returns the
+   *   thread, which has the run once it has ended.
+   * - `"state"` is for ADK: `agents/state` beside `baseUrl` returns the thread.
    */
-  recovery?: "connect" | undefined;
+  recovery?: "connect" | "snapshot" | "state" | undefined;
 }
 
 /** A message in the form of AG-UI. Messages without an `id` get one. */

@@ -91,7 +91,7 @@ export class AgUiSession implements ManagedSession {
     this.#store();
     const isLeft = status === "cancelled" && state?.status === status && state.reason !== "server";
     // The next run is refused as long as this one goes on.
-    if (isLeft && this.#terms.recovery) void this.#stop(this.#terms).then(() => this.#turnstile.leave());
+    if (isLeft && this.#terms.recovery === "connect") void this.#stop(this.#terms).then(() => this.#turnstile.leave());
     else this.#turnstile.leave();
   }
 

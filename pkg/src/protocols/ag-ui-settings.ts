@@ -13,7 +13,7 @@ export function demandRunSettings({ context, forwardedProps, answerableTools, re
   demand(forwardedProps == null || (isObject(forwardedProps) && !Array.isArray(forwardedProps)), "`forwardedProps` must be an object");
   const isName = (given: unknown): boolean => typeof given === "string";
   demand(answerableTools == null || (Array.isArray(answerableTools) && answerableTools.every(isName)), "`answerableTools` must be a list of names");
-  demand(recovery == null || recovery === "connect", '`recovery` must be "connect"');
+  demand(recovery == null || ["connect", "snapshot", "state"].includes(recovery), '`recovery` must be "connect", "snapshot" or "state"');
 }
 
 /** Throws an `InputError` unless a conversation can go on with it. */

@@ -1,6 +1,6 @@
 //! AG-UI, versions 1.0 and 0.x.
 //!
-//! There is one request: a run, with the whole conversation in it. (One server has two more, to read a run again, and to
+//! There is one request: a run, with the whole conversation in it. (Some servers have more, to read a run again, and to
 //! stop it.) The server answers with a stream of events, and need
 //! not remember anything. So the client keeps the conversation: the decoder puts together what the
 //! next request repeats. Section numbers in this folder are those of the protocol note.
@@ -19,10 +19,10 @@ mod waiting;
 
 use std::borrow::Cow;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
 use crate::protocol::capabilities::Capability::{
-    Cancel, ClientConversation, ClientIds, Documents, Files, History, Images, PageTools,
+    Cancel, ClientConversation, ClientIds, Documents, Files, History, Images, MayAnswerWhole, PageTools,
 };
 use crate::protocol::options::{input_fields, unsupported};
 use crate::protocol::{Call, Capabilities, EventDecoder, Protocol, Request, Resume};
@@ -42,36 +42,74 @@ const INPUT_FIELDS: &str = input_fields! {
 const CAPABILITIES: Capabilities = Capabilities {
     input_fields: INPUT_FIELDS,
     silence: 300_000,
-    ..Capabilities::of(&[Cancel, History, Files, Documents, Images, PageTools, ClientIds, ClientConversation])
+    ..Capabilities::of(&[
+        Cancel,
+        History,
+        Files,
+        Documents,
+        Images,
+        PageTools,
+        ClientIds,
+        ClientConversation,
+        MayAnswerWhole,
+    ])
 };
 
 /// The protocol.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AgUi {
-    /// Whether the server is `CopilotKit`'s runtime, which repeats a thread's runs (section 7). Nothing on the wire says so;
-    /// the terms of a session do.
-    repeats: bool,
+    recovery: Recovery,
+}
+
+/// How a run is read again whose stream broke (section 7). Nothing on the wire says what a server can do; the terms of a
+/// session do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Recovery {
+    /// Not at all.
+    #[default]
+    None,
+    /// `CopilotKit`'s runtime repeats a thread's runs.
+    Connect,
+    /// Agent Framework with a store answers a run without messages with a snapshot of the thread.
+    Snapshot,
+    /// ADK tells a thread's messages and state as JSON.
+    State,
+}
+
+impl Recovery {
+    fn of_terms(terms: &Object<'_>) -> Self {
+        match terms.text("recovery") {
+            "connect" => Self::Connect,
+            "snapshot" => Self::Snapshot,
+            "state" => Self::State,
+            _ => Self::None,
+        }
+    }
+
+    /// Whether the server tells what it has of a thread, and not the thread's runs.
+    fn tells_threads(self) -> bool {
+        matches!(self, Self::Snapshot | Self::State)
+    }
 }
 
 impl AgUi {
     /// The protocol of a server that keeps nothing.
     #[must_use]
     pub const fn new() -> Self {
-        Self { repeats: false }
-    }
-
-    fn of_terms(terms: &Object<'_>) -> Self {
-        Self { repeats: terms.text("recovery") == "connect" }
+        Self { recovery: Recovery::None }
     }
 }
 
 impl Protocol for AgUi {
     fn capabilities(&self) -> Capabilities {
-        Capabilities { resume: if self.repeats { Resume::History } else { Resume::None }, ..CAPABILITIES }
+        let resume = if self.recovery == Recovery::None { Resume::None } else { Resume::History };
+        // Answers are read without a session's terms. What repeats runs answers with streams.
+        Capabilities { resume, ..CAPABILITIES }.only_if(self.recovery != Recovery::Connect, MayAnswerWhole)
     }
 
     fn with_terms(self, terms: &str) -> Self {
-        Value::parse(terms).unwrap_or_default().as_object().map_or_else(Self::new, Self::of_terms)
+        let terms = Value::parse(terms).unwrap_or_default();
+        Self { recovery: terms.as_object().map_or(Recovery::None, Recovery::of_terms) }
     }
 
     fn request(&self, call: Call, params: Object<'_>) -> Result<Request> {
@@ -86,9 +124,20 @@ impl Protocol for AgUi {
         routes::local(call, params)
     }
 
-    fn answer<'a>(&self, call: Call, _: &Object<'_>, _: Value<'a>) -> Result<Value<'a>> {
-        // Whether a run was there to be stopped is no news: it has ended then.
-        if call == Call::CancelTurn { Ok(Value::Null) } else { Err(unsupported()) }
+    fn answer<'a>(&self, call: Call, _: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
+        match call {
+            // Whether a run was there to be stopped is no news: it has ended then.
+            Call::CancelTurn => Ok(Value::Null),
+            Call::SubscribeTurn
+                if body.get("messages").is_some_and(|messages| messages.as_array().is_some()) =>
+            {
+                Ok(body)
+            }
+            Call::SubscribeTurn | Call::CreateTurnStream => {
+                Err(Error::new(ErrorCode::UnexpectedResponse, "the response is not an event stream"))
+            }
+            _ => Err(unsupported()),
+        }
     }
 
     fn error_message(&self, body: &str) -> Option<String> {

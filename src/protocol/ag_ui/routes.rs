@@ -1,18 +1,18 @@
-//! The requests: a run (sections 1 and 4), and what `CopilotKit`'s runtime has besides (section 7).
+//! The requests: a run (sections 1 and 4), and what some servers have besides (section 7).
 
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::calls::{Calls, calls};
-use crate::protocol::fields::put;
+use crate::protocol::fields::{put, with_text};
 use crate::protocol::options::{unsupported, wire};
 use crate::protocol::route::Route;
 use crate::protocol::{Call, Request};
 
 use super::conversation::Conversation;
-use super::{AgUi, history, input};
+use super::{Recovery, history, input};
 
-/// The base URL is the endpoint itself, so the path is empty; `CopilotKit`'s runtime has the others beside it. A session
-/// begins with its first run, and its lists are made of the conversation.
+/// The base URL is the endpoint itself, so the path is empty; some servers have others beside it. A session begins with its
+/// first run, and its lists are made of the conversation.
 const CALLS: Calls = calls! {
     CreateTurnStream "POST  | !session_id agent_name !turn_id input previous_turn_id terms",
     SubscribeTurn "POST ../connect | !session_id !turn_id input is_begun is_awaited said terms",
@@ -27,25 +27,45 @@ pub(super) fn request(call: Call, params: &Object<'_>) -> Result<Request> {
     let route = Route::of(CALLS, call)?;
     let params = wire(params);
     let terms = params.object("terms").unwrap_or(const { &Object::new() });
-    let is_repeated = matches!(call, Call::SubscribeTurn | Call::CancelTurn);
-    if is_repeated && !AgUi::of_terms(terms).repeats {
+    let recovery = Recovery::of_terms(terms);
+    let is_offered = match call {
+        Call::SubscribeTurn => recovery != Recovery::None,
+        Call::CancelTurn => recovery == Recovery::Connect,
+        _ => true,
+    };
+    if !is_offered {
         return Err(unsupported());
     }
-    let (path, _) = route.fill(&params)?;
-    let body = match call {
-        Call::CreateTurnStream | Call::SubscribeTurn => run(&params)?,
-        Call::CancelTurn => Object::new(),
+    let (mut path, _) = route.fill(&params)?;
+    let body = match (call, recovery) {
+        (Call::CreateTurnStream, _) | (Call::SubscribeTurn, Recovery::Connect) => run(&params)?,
+        (Call::CancelTurn, _) => Object::new(),
+        // A run of nothing is answered with the thread.
+        (Call::SubscribeTurn, Recovery::Snapshot) => {
+            path.clear();
+            run_of(&params, &Conversation::default(), input::Sent::default())
+        }
+        (Call::SubscribeTurn, Recovery::State) => {
+            "../agents/state".clone_into(&mut path);
+            with_text("threadId", params.text("session_id"))
+        }
         _ => return Err(unsupported()),
     };
     Ok(route.request(path, &body, route.headers(call)))
 }
 
-/// What starts a run. Servers of version 0.x need every list, also an empty one.
+/// What starts a run.
 fn run(params: &Object<'_>) -> Result<Object<'static>> {
     let terms = params.object("terms").unwrap_or(const { &Object::new() });
-    let term = |name: &str| terms.get(name).filter(|value| !value.is_null()).cloned().map(Value::into_owned);
     let mut conversation = Conversation::of(terms).before(params.text("turn_id"));
     let sent = input::add(&mut conversation, params)?;
+    Ok(run_of(params, &conversation, sent))
+}
+
+/// A run of this conversation. Servers of version 0.x need every list, also an empty one.
+fn run_of(params: &Object<'_>, conversation: &Conversation, sent: input::Sent) -> Object<'static> {
+    let terms = params.object("terms").unwrap_or(const { &Object::new() });
+    let term = |name: &str| terms.get(name).filter(|value| !value.is_null()).cloned().map(Value::into_owned);
     let mut props = match term("forwarded_props") {
         Some(Value::Object(props)) => props,
         _ => Object::new(),
@@ -65,7 +85,7 @@ fn run(params: &Object<'_>) -> Result<Object<'static>> {
     if !sent.resume.is_empty() {
         body.set("resume", sent.resume.into());
     }
-    Ok(body)
+    body
 }
 
 /// The response to a call that needs no server: the client makes a session's id, and keeps its conversation.

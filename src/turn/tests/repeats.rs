@@ -167,6 +167,62 @@ fn a_lost_start_is_looked_for() {
     play_all(repeated, &[(Fails(http(422)), "end unstarted: http 422")]);
 }
 
+/// A server that tells the thread as it has it by now.
+fn told() -> Play {
+    starting(&json!({"recovery": "state"}))
+}
+
+fn thread(text: Option<&str>) -> Act {
+    let user = json!({"id": "u", "role": "user", "content": "hi"});
+    let said = text.map(|text| json!({"id": "other", "role": "assistant", "content": text}));
+    let messages: Vec<Json> = [user].into_iter().chain(said).collect();
+    Act::Answers(json!({"messages": messages, "state": {}}))
+}
+
+#[test]
+fn a_thread_is_read_until_it_has_the_run() {
+    let mut play = told();
+    play.plays(
+        "told later",
+        &[
+            (Breaks(run("a", false), network()), "wait 250 #1 network"),
+            (Waited, "repeat after 3"),
+            (thread(None), "wait 500 for history"),
+            (Waited, "repeat after 3"),
+            (thread(None), "wait 1000 for history"),
+            (Waited, "repeat after 3"),
+            (Fails(http(503)), "wait 250 #1 http 503"),
+            (Waited, "repeat after 3"),
+            (thread(Some("abc")), "end done"),
+        ],
+    );
+    let delivered = ["turn.created", "model.message m", "+a", "+bc", "model.message.delta", "turn.done"];
+    assert_eq!(play.delivered(), delivered);
+    // It is found by its input.
+    let lost = (Fails(network()), "wait 250 #1 network");
+    let goes_on = (thread(None), "wait 500 for history");
+    let found = (thread(Some("abc")), "end done");
+    let again = |place| (Waited, place);
+    play_all(told, &[lost.clone(), again("repeat after 0"), goes_on, again("repeat after 1"), found]);
+    // Without such an endpoint, or where another server answers, nothing tells.
+    let broken = (Breaks(run("a", false), network()), "wait 250 #1 network");
+    let refused = (Fails(http(404)), "end incomplete: http 404");
+    play_all(told, &[broken, (Waited, "repeat after 3"), refused]);
+}
+
+#[test]
+fn a_thread_that_stays_the_same_is_given_up() {
+    let mut play = told();
+    assert_eq!(play.next(Breaks(run("a", false), network())), "wait 250 #1 network");
+    for _ in 0..300 {
+        assert_eq!(play.next(Waited), "repeat after 3");
+        let wait = play.next(thread(None));
+        assert!(wait.ends_with("for history"), "{wait}");
+    }
+    play.plays("given up", &[(Waited, "repeat after 3"), (thread(None), "end incomplete: incomplete")]);
+    assert_eq!(play.content(), "a");
+}
+
 fn play_all(begin: fn() -> Play, script: &[(Act, &str)]) {
     begin().plays("turn", script);
 }

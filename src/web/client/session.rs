@@ -86,8 +86,9 @@ impl Session {
 
     /// Sets what every turn of the session says besides its messages, for AG-UI: `tools` of the page (`{ name,
     /// description, parameters }`), `context` (`{ description, value }`), `forwarded_props`, in `answerable` the names of the
-    /// server's tools whose calls the page answers, and `recovery`: `"connect"` for `CopilotKit`'s runtime, whose `connect`
-    /// repeats a run after a broken connection, and whose `stop` ends it.
+    /// server's tools whose calls the page answers, and `recovery`, by which a run is read after a broken connection:
+    /// `"connect"` for `CopilotKit`'s runtime, whose `connect` repeats the run, and whose `stop` ends it; `"snapshot"` for
+    /// Agent Framework with a store and detached runs; `"state"` for ADK's `agents/state`.
     pub fn set_run_options(&self, options: Json) {
         self.set_terms(options, None);
     }

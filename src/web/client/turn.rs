@@ -133,7 +133,12 @@ impl Turn {
             core.turn.borrow_mut().driver_mut().cancel_by_disconnect();
             core.stop();
             if capabilities.has_client_conversation() && capabilities.resume == Resume::History {
-                core.session.server.ask(Call::CancelTurn, core.session.params(json!({}))?).await?;
+                let asked = core.session.server.ask(Call::CancelTurn, core.session.params(json!({}))?).await;
+                // Of these servers, one can be asked.
+                asked.map(drop).or_else(|error| match error.code {
+                    ErrorCode::Unsupported => Ok(()),
+                    _ => Err(error),
+                })?;
             }
             return Ok(());
         }

@@ -1,4 +1,4 @@
-// The real servers: Pydantic AI, LangGraph, Agno and Microsoft's Agent Framework, each in a virtual environment of its own,
+// The real servers: Pydantic AI, LangGraph, Agno, Microsoft's Agent Framework and ADK, each in a virtual environment of its own,
 // with a scripted model (`servers/script.py`).
 import { join } from "node:path";
 import { freePort, named, pause, run } from "../parts.mjs";
@@ -11,6 +11,9 @@ export const SERVERS = {
   agno: { program: "agno_server.py", path: "/agui" },
 };
 
+/** One of which only `threads.test.mjs` asks something. */
+const THREADS = { adk: { program: "adk_server.py" } };
+
 /** Some import for half a minute on a busy machine. */
 const START_LIMIT_MS = 90_000;
 const QUIET = { AGNO_TELEMETRY: "false", LANGSMITH_TRACING: "false", PYTHONDONTWRITEBYTECODE: "1" };
@@ -22,7 +25,7 @@ const environments = () => process.env.AG_UI_SERVERS || join(import.meta.dirname
 export async function startServer(name, onStop) {
   const python = named("", join(environments(), name, "bin", "python3"));
   const port = await freePort();
-  const program = join(import.meta.dirname, "servers", SERVERS[name].program);
+  const program = join(import.meta.dirname, "servers", (SERVERS[name] ?? THREADS[name]).program);
   const server = run(python, [program], { env: { ...process.env, ...QUIET, PORT: String(port) } });
   onStop(server.stop);
   const url = `http://127.0.0.1:${port}`;

@@ -72,6 +72,11 @@ impl RunInput {
         &self.messages[others.map_or(0, |at| at + 1)..]
     }
 
+    /// Whether it has nothing to run, so that a server with a store tells what it keeps.
+    pub(super) fn asks_for_thread(&self) -> bool {
+        self.messages.is_empty() && self.resume.is_empty()
+    }
+
     /// Whether the user's last message has no answer.
     pub(super) fn has_new_words(&self) -> bool {
         !self.new_words().is_empty()

@@ -8,9 +8,10 @@
 //! - `recorder`: the events of steps;
 //! - `wire`, `habits`: what becomes of events on their way, `traps`: and how that is asked for;
 //! - `stream`: the answer that carries them;
-//! - `copilot`, `compact`: reading a thread again, and stopping it;
+//! - `copilot`, `compact`, `adk`: reading a thread again, and stopping it;
 //! - `threads`, `message`, `event`: what is kept, and how it looks.
 
+mod adk;
 mod asking;
 mod compact;
 mod conversation;
@@ -65,7 +66,7 @@ impl Surface for AgUi {
             "" | "/store" | "/copilotkit/agent/{agent}/run" => Some(On::Create),
             "/copilotkit/agent/{agent}/connect" => Some(On::Subscribe),
             "/copilotkit/agent/{agent}/stop/{session}" => Some(On::Cancel),
-            "/store/agents/state" => Some(On::SessionEvents),
+            "/agents/state" => Some(On::SessionEvents),
             _ => None,
         }
     }
@@ -86,7 +87,7 @@ pub(crate) fn routes() -> Router<App> {
     let endpoints = Router::new()
         .route("/", post(runs::plain))
         .route("/store", post(runs::store))
-        .route("/store/agents/state", post(runs::agents_state))
+        .route("/agents/state", post(adk::state))
         .route(&format!("{copilot}/info"), get(copilot::info))
         .route(&format!("{agent}/run"), post(copilot::run))
         .route(&format!("{agent}/connect"), post(copilot::connect))

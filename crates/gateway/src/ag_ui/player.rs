@@ -149,11 +149,14 @@ impl Player {
             self.waiting.iter().flat_map(|waiting| waiting.interrupts().cloned()).collect();
         let pending_tool_call_ids =
             self.waiting.iter().flat_map(|waiting| waiting.tools().map(str::to_owned)).collect();
-        self.finish(if interrupts.is_empty() {
+        // A run may go on meanwhile, and keeps what it makes of the thread.
+        self.turn.progress().state = Some(Box::default());
+        self.recorder.finish(if interrupts.is_empty() {
             Outcome::Success { pending_tool_call_ids }
         } else {
             Outcome::Interrupt { interrupts }
-        })
+        });
+        ControlFlow::Break(None)
     }
 
     fn finish(&mut self, outcome: Outcome) -> Flow {

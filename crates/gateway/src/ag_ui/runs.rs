@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
@@ -81,6 +79,8 @@ pub(super) fn run(
     let thread = app.own.find_or_create(app, server, &input.thread);
     let busy = thread.state().live().is_some();
     match server {
+        // What is kept is told, whatever runs.
+        Server::Store if input.asks_for_thread() => {}
         _ if traps.has(&BUSY) => return Err(Refusal::busy()),
         Server::Store if busy => return Err(Refusal::busy()),
         // The real one answers with no event at all.
@@ -179,8 +179,7 @@ fn begin(
     waiting: Option<&Arc<Waiting>>,
 ) -> (Beginning, Option<Duration>) {
     let rejected = |rejection| (Beginning::Rejected(rejection), None);
-    let is_hydration = server == Server::Store && input.messages.is_empty() && input.resume.is_empty();
-    if is_hydration {
+    if server == Server::Store && input.asks_for_thread() {
         return (Beginning::Hydration, None);
     }
     if let Some(waiting) = waiting {
@@ -218,30 +217,4 @@ fn results_of_strangers(input: &RunInput) -> Option<String> {
     let mut said: Vec<String> = tools.map(Message::text).collect();
     said.reverse();
     (!said.is_empty()).then(|| format!("Tool said: {}.", said.join(" | ")))
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Asked {
-    #[serde(rename = "threadId")]
-    thread: String,
-}
-
-/// `POST /ag-ui/store/agents/state`: what the server keeps of a thread, as ADK tells it.
-pub(super) async fn agents_state(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
-    let state = || {
-        admit(&app, &headers)?;
-        let asked: Asked =
-            serde_json::from_slice(&body).map_err(|error| Refusal::bad_json(Server::Store, &body, &error))?;
-        let kept = app.own.find(Server::Store, &asked.thread);
-        let kept = kept.map(|thread| {
-            let kept = thread.state();
-            (kept.state.clone(), json!(kept.conversation.messages))
-        });
-        let exists = kept.is_some();
-        let (state, messages) = kept.unwrap_or_else(|| (json!({}), json!([])));
-        let told =
-            json!({"threadId": asked.thread, "threadExists": exists, "state": state, "messages": messages});
-        Ok(Json(told).into_response())
-    };
-    answer(state())
 }

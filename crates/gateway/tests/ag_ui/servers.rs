@@ -32,10 +32,15 @@ async fn a_stored_thread_is_told_again() {
     let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap_or_default()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
 
-    let state = gateway.send("/ag-ui/store/agents/state", &json!({"threadId": "t"})).await.json();
+    let state = gateway.send("/ag-ui/agents/state", &json!({"threadId": "t"})).await.json();
     assert_eq!((&state["threadExists"], &state["state"]), (&json!(true), &json!({"theme": "dark"})));
-    assert_eq!(state["messages"].as_array(), Some(&messages));
-    let state = gateway.send("/ag-ui/store/agents/state", &json!({"threadId": "nobody"})).await.json();
+    // They have other ids there.
+    let told = state["messages"].as_array().expect("messages");
+    let contents =
+        |messages: &[Value]| messages.iter().map(|message| message["content"].clone()).collect::<Vec<_>>();
+    assert_eq!(contents(told), contents(&messages));
+    assert!(told.iter().zip(&messages).all(|(told, streamed)| told["id"] != streamed["id"]));
+    let state = gateway.send("/ag-ui/agents/state", &json!({"threadId": "nobody"})).await.json();
     assert_eq!(state, json!({"threadId": "nobody", "threadExists": false, "state": {}, "messages": []}));
 }
 
@@ -46,6 +51,12 @@ async fn one_run_at_a_time_where_runs_go_on() {
     let busy = gateway.send("/ag-ui/store", &said("t", "plain")).await;
     let detail = json!({"detail": "An AG-UI run is already active for this scoped thread."});
     assert_eq!((busy.status.as_u16(), busy.json()), (409, detail));
+    // The thread can be read meanwhile: as it was before, or with the user's message.
+    let kept = gateway.send("/ag-ui/store", &empty("t")).await.events();
+    assert_eq!(outline(&kept), "RUN_STARTED RUN_FINISHED");
+    let state = gateway.send("/ag-ui/agents/state", &json!({"threadId": "t"})).await.json();
+    assert_eq!(state["messages"][0]["content"], "long 5000");
+    assert_eq!(state["messages"].as_array().map(Vec::len), Some(1));
     drop(running);
     let running = gateway.open(&format!("{BASE}/run"), &said("t", "long 5000")).await;
     assert_eq!(gateway.send(&format!("{BASE}/run"), &said("t", "plain")).await.events().len(), 0);

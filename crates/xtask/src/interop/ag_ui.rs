@@ -16,7 +16,7 @@ use crate::tools::{browser, npm, python};
 /// The folder of the tests.
 const TESTS: &str = "tests/interop/ag-ui";
 /// The servers, by the names of their files of requirements.
-const SERVERS: [&str; 4] = ["pydantic-ai", "agent-framework", "langgraph", "agno"];
+const SERVERS: [&str; 5] = ["pydantic-ai", "agent-framework", "langgraph", "agno", "adk"];
 
 /// Installs and builds what the client needs, and counts its tests against the gateway.
 pub(super) fn run_client(project: &Project) -> Result<Tally> {
@@ -39,9 +39,10 @@ pub(super) fn run_servers(project: &Project) -> Result<Tally> {
     let gateway = gateway::build(project)?;
     let browser = browser::find_or_install()?;
     begin(
-        "interop: Pydantic AI, Agent Framework, LangGraph, Agno and CopilotKit against @ag-ui/client 1.0.0 and the package, also in Chromium",
+        "interop: Pydantic AI, Agent Framework, LangGraph, Agno, ADK and CopilotKit against @ag-ui/client 1.0.0 and the package, also in Chromium",
     );
-    let files = ["servers.test.mjs", "package.test.mjs", "page.test.mjs", "copilotkit.test.mjs"];
+    let files =
+        ["servers.test.mjs", "package.test.mjs", "page.test.mjs", "threads.test.mjs", "copilotkit.test.mjs"];
     test(project, &files, |node| {
         node.env("AG_UI_SERVERS", environments)
             .env("TURNWIRE_GATEWAY", gateway)

@@ -316,7 +316,7 @@ impl Run {
 
     /// Keeps a result beside its call: after the message that makes the call, and the results that it has already. A
     /// second result replaces the first.
-    fn keep_result(&mut self, result: conversation::Message) {
+    pub(super) fn keep_result(&mut self, result: conversation::Message) {
         let is_new = self.calls.results.number(result.call_id()).1;
         let maker = self.call(result.call_id()).and_then(|call| self.messages.get(call.message)?.place);
         let messages = &mut self.conversation.messages;

@@ -9,6 +9,7 @@ mod delta;
 mod ending;
 mod frames;
 mod messages;
+mod reading;
 mod repeat;
 mod snapshot;
 mod state;
@@ -24,13 +25,14 @@ use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::{self, Frame};
 
 use super::conversation::{Conversation, OpenRun};
-use super::{AgUi, input};
+use super::{Recovery, input};
 use calls::Calls;
 use chunks::Chunk;
 use delta::DeltaReader;
 use ending::Phase;
 use frames::{Kind, check, kind_of};
 use messages::Message;
+use reading::Reading;
 use repeat::Repeat;
 use subagents::Thread;
 
@@ -56,6 +58,8 @@ struct Run {
     /// The number of runs so far.
     runs: u64,
     repeat: Repeat,
+    /// The thread, while it is read again.
+    reading: Option<Reading>,
     conversation: Conversation,
     /// The messages by their ids on the wire, those of reasoning behind a NUL character.
     names: Names,
@@ -98,6 +102,7 @@ impl EventDecoder for RunDecoder {
             self.run = Run::started(params);
         }
         self.run.repeat();
+        self.run.reading = Reading::begin(params);
     }
 
     fn conversation(&self) -> Option<String> {
@@ -142,6 +147,10 @@ impl EventDecoder for RunDecoder {
         sse::Run { len, id: None }
     }
 
+    fn body(&mut self, body: Value<'_>, sink: &mut dyn EventSink) {
+        self.run.thread(&body, sink);
+    }
+
     fn end(&mut self, sink: &mut dyn EventSink) {
         self.run.stream_ended(sink);
     }
@@ -155,8 +164,7 @@ impl Run {
         let terms = params.object("terms").unwrap_or(none);
         let turn_id = params.text("turn_id");
         let mut conversation = Conversation::of(terms).before(turn_id);
-        conversation.open_run = AgUi::of_terms(terms)
-            .repeats
+        conversation.open_run = (Recovery::of_terms(terms) != Recovery::None)
             .then(|| OpenRun { turn_id: turn_id.to_owned(), state: conversation.state.clone() });
         let answers = input::add(&mut conversation, &params).map(|sent| sent.answers).unwrap_or_default();
         conversation.required_actions.clear();
@@ -280,7 +288,7 @@ impl Run {
         };
         let wire_type = fields.text("type").to_owned();
         let (kind, texts) = kind_of(&wire_type);
-        if self.is_left_out(kind, fields, sink) {
+        if self.is_of_thread(kind, fields, sink) || self.is_left_out(kind, fields, sink) {
             return;
         }
         self.created(sink);

@@ -8,6 +8,7 @@ mod errors;
 mod history;
 mod hostile;
 mod messages;
+mod readings;
 mod repeats;
 mod requests;
 mod same;

@@ -11,7 +11,7 @@ use crate::turn::{Failure, StreamEnd};
 
 use super::super::context::{Context, incomplete};
 use super::listing::{Listing, backfill};
-use super::{Locating, State, Then, Transition, follow, starting};
+use super::{Locating, State, Then, Transition, follow, starting, watching};
 
 /// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
 const LONG_CONNECTION: f64 = 30_000.0;
@@ -67,6 +67,7 @@ pub(super) fn dropped(
     }
     // What could not be read explains why the reading stopped.
     let failure = cx.reader.take_failure().map(Failure::from).or(failure);
+    let is_answered = failure.is_none();
     let failure = failure.or_else(|| cx.reader.closing_failure().map(Failure::from));
     let was_closed = failure.is_none();
     let failure = failure.unwrap_or_else(|| cut_short(cx));
@@ -84,6 +85,10 @@ pub(super) fn dropped(
     if cx.reader.is_relayed() {
         let is_empty = was_closed && !is_new && cx.retry.attempts() > 0;
         return relayed(cx, failure, is_subscription, is_empty);
+    }
+    // What the server has by now may become more.
+    if is_answered && cx.conventions().repeats().is_some() && cx.reader.capabilities().may_answer_whole() {
+        return watching::again(cx);
     }
     if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
         return detached(cx, failure, is_subscription);

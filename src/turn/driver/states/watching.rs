@@ -9,7 +9,7 @@ use crate::turn::StreamEnd;
 use super::super::context::Context;
 use super::super::retry::Awaited;
 use super::listing::{apply, completed, finish, gave_up, is_whole};
-use super::{Then, Transition};
+use super::{State, Then, Transition};
 
 /// Reads in a row, over 10 minutes, of a transcript that stays the same before its turn is given up. Servers may store
 /// a turn when it has ended, and a tool may run for minutes.
@@ -58,9 +58,7 @@ impl Watching {
         if cx.retry.waits() < MOST_UNCHANGED {
             return Transition::stay(Then::Wait(Awaited::History));
         }
-        let problem = "the session's history has only part of the turn, and has not changed for 10 minutes; \
-                       received events are kept, and `stream()` polls again";
-        let error = Error::new(ErrorCode::Incomplete, problem);
+        let error = unchanged();
         if cx.machine().status().is_terminal() {
             return gave_up(cx, &self.ended, &error);
         }
@@ -74,4 +72,18 @@ impl Watching {
         }
         Transition::end(cx.end_of(error))
     }
+}
+
+/// Reads once more what the server has of the session, in place of a stream.
+pub(super) fn again(cx: &Context) -> Transition {
+    if cx.retry.waits() < MOST_UNCHANGED {
+        return Transition::with(State::Streaming, Then::Wait(Awaited::History));
+    }
+    Transition::end(StreamEnd::Lost(unchanged()))
+}
+
+fn unchanged() -> Error {
+    let problem = "the session's history has only part of the turn, and has not changed for 10 minutes; \
+                   received events are kept, and `stream()` polls again";
+    Error::new(ErrorCode::Incomplete, problem)
 }

@@ -1,0 +1,172 @@
+//! A thread that is read again after its run broke (section 7). The server tells the messages and the state of the thread, not
+//! the run: what follows the turn's input is read as if the run were repeated, so that only what is new of it is told.
+//! Message ids may differ from those that were streamed.
+
+use crate::json::{Object, Value};
+use crate::protocol::EventSink;
+use crate::protocol::options::wire;
+use crate::text::cut;
+
+use super::super::conversation::{Call, Conversation, Message};
+use super::super::reconcile::matched;
+use super::super::{Recovery, input};
+use super::frames::Kind;
+use super::{REASONING, Run, key};
+
+/// What comes of a thread.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    /// The conversation before the run, and the turn's input.
+    known: Vec<Message>,
+    told: Vec<Message>,
+    state: Option<Value<'static>>,
+}
+
+impl Reading {
+    /// What comes next, if it is a thread, and not a stream that repeats its runs.
+    pub(super) fn begin(params: &Object<'_>) -> Option<Self> {
+        let params = wire(params);
+        let terms = params.object("terms")?;
+        if !Recovery::of_terms(terms).tells_threads() {
+            return None;
+        }
+        let mut before = Conversation::of(terms).before(params.text("turn_id"));
+        // The same input was sent.
+        let _ = input::add(&mut before, &params);
+        Some(Self { known: before.messages, ..Self::default() })
+    }
+
+    /// The messages of the run so far; `None` if the thread does not have the turn's input, or nothing shows that it has.
+    fn said(&mut self, turn_id: &str) -> Option<Vec<Message>> {
+        let told = matched(&self.known, std::mem::take(&mut self.told));
+        let is_input = |message: &&Message| cut(message.id(), b':').0 == turn_id;
+        let inputs = self.known.iter().rev().take_while(is_input).count();
+        let is_told = |place: usize| told.iter().any(|one| one.ours == Some(place));
+        if !(self.known.len() - inputs..self.known.len()).all(is_told) {
+            return None;
+        }
+        // Results of earlier calls may stand before and after the new ones.
+        let last = told.iter().rposition(|one| one.ours.is_some() && one.message.role() != "tool")?;
+        let after = told.into_iter().skip(last + 1).filter(|one| one.ours.is_none());
+        // Another client may have gone on.
+        let said: Vec<Message> =
+            after.map(|one| one.message).take_while(|message| message.role() != "user").collect();
+        (inputs > 0 || !said.is_empty()).then_some(said)
+    }
+}
+
+/// The messages of a list.
+fn messages(list: Option<&Value<'_>>) -> Vec<Message> {
+    let list = list.and_then(Value::as_array).unwrap_or_default();
+    list.iter().filter_map(Value::as_object).filter_map(Message::read).collect()
+}
+
+impl Run {
+    /// Takes a frame of a stream that tells a thread. Returns whether it is one.
+    pub(super) fn is_of_thread(
+        &mut self,
+        kind: Kind,
+        fields: &mut Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> bool {
+        let Some(reading) = &mut self.reading else { return false };
+        match kind {
+            Kind::State => reading.state = fields.get("snapshot").cloned().map(Value::into_owned),
+            Kind::MessagesSnapshot => reading.told = messages(fields.get("messages")),
+            Kind::RunFinished => self.hear_thread(fields, sink),
+            _ => {}
+        }
+        true
+    }
+
+    /// Takes a thread that came as JSON.
+    pub(super) fn thread(&mut self, body: &Value<'_>, sink: &mut dyn EventSink) {
+        if let Some(reading) = &mut self.reading {
+            reading.told = messages(body.get("messages"));
+            reading.state = body.get("state").cloned().map(Value::into_owned);
+            self.hear_thread(&mut Object::new(), sink);
+        }
+    }
+
+    /// Takes the run, if the thread has all of it. Servers also store a run that goes on, or was cancelled, between its steps,
+    /// and not always in the order of its messages.
+    fn hear_thread(&mut self, end: &mut Object<'_>, sink: &mut dyn EventSink) {
+        let Some(mut reading) = self.reading.take() else { return };
+        let Some(said) = reading.said(&self.start.turn_id) else { return };
+        self.created(sink);
+        self.reopen_run();
+        let asks = end.object("outcome").is_some_and(|outcome| outcome.text("type") == "interrupt");
+        let is_last = |message: &Message| {
+            let mut calls = message.calls.iter();
+            message.role() == "assistant"
+                && (message.calls.is_empty()
+                    || calls.any(|call| self.waits_for(call, reading.state.as_ref())))
+        };
+        if !said.last().is_some_and(|last| asks || is_last(last)) {
+            return;
+        }
+        self.runs = self.runs.max(1);
+        for message in &said {
+            self.hear(message, sink);
+        }
+        let known = self.conversation.state.clone().unwrap_or_else(|| Object::new().into());
+        if let Some(state) = reading.state.filter(|state| *state != known) {
+            self.tell_state(state, sink);
+        }
+        self.run_finished(end);
+    }
+
+    /// Whether a run ends with this call: the page answers it, or the server's state says that it is awaited (ADK).
+    fn waits_for(&self, call: &Call, state: Option<&Value<'_>>) -> bool {
+        let awaited = state.and_then(|state| state.get("pending_tool_calls")?.as_array()).unwrap_or_default();
+        self.start.own_tools.iter().any(|own| own == call.name())
+            || awaited.iter().any(|id| id.as_str() == Some(call.id()))
+    }
+
+    /// Takes a message as if its frames came again. The end of the run finishes it.
+    fn hear(&mut self, message: &Message, sink: &mut dyn EventSink) {
+        let (role, id) = (message.role(), self.heard_as(message));
+        if role == "tool" {
+            if !self.call(message.call_id()).is_some_and(|call| call.is_answered) {
+                self.keep_result(message.clone());
+                let content = message.content().unwrap_or_else(|| "".into());
+                // A content that is neither a text nor a list tells nothing.
+                let _ = self.respond(&id, message.call_id(), &content, sink);
+            }
+            return;
+        }
+        if let Some(text) = message.text.as_deref().filter(|text| !text.is_empty()) {
+            let fields = message.to_object();
+            let number = self.begin_message(&id, role, &fields, sink);
+            self.piece(number, text, sink);
+            if let Some(kept) = self.kept(number) {
+                kept.put_texts(&["encryptedValue"], &fields);
+            }
+        }
+        for call in &message.calls {
+            // A call that cannot begin has no arguments.
+            if self.begin_call(call.id(), call.name(), &id, const { &Object::new() }, sink).is_ok() {
+                self.arguments(call.id(), &call.arguments, sink);
+            }
+        }
+    }
+
+    /// The id under which a message has come: its own, or that of the run's next message which begins like it.
+    fn heard_as(&self, message: &Message) -> String {
+        let is_known = self.names.get(&key(message.role(), message.id())).is_some();
+        let is_reasoning = message.role() == REASONING;
+        let is_it = |known: &&super::messages::Message| {
+            let kept = known.place.and_then(|place| self.conversation.messages.get(place));
+            let text = kept.and_then(|kept| kept.text.as_deref()).unwrap_or_default();
+            let begins = message.text.as_ref().is_some_and(|whole| whole.starts_with(text));
+            known.is_of_turn
+                && known.is_reasoning == is_reasoning
+                && known.heard == 0
+                && !text.is_empty()
+                && begins
+        };
+        let known = self.messages.iter().find(|known| !is_known && is_it(known));
+        let kept = known.and_then(|known| self.conversation.messages.get(known.place?));
+        kept.map_or(message.id(), Message::id).to_owned()
+    }
+}

@@ -1,0 +1,238 @@
+//! A thread that is read again after its run broke (section 7): whatever came before, nothing comes twice, and what the
+//! server has of the run is told.
+
+use super::*;
+
+/// How a server tells a thread.
+#[derive(Debug, Clone, Copy)]
+enum Tells {
+    /// In a stream, under the ids that it streamed.
+    Snapshot,
+    /// As JSON, under ids of its own.
+    State,
+}
+
+const BOTH: [Tells; 2] = [Tells::Snapshot, Tells::State];
+
+impl Tells {
+    fn terms(self) -> Json {
+        json!({"recovery": if matches!(self, Self::Snapshot) { "snapshot" } else { "state" }})
+    }
+
+    /// The turn has asked for the thread, and gets these messages and this state.
+    fn tell(self, turn: Turn, messages: &[Json], state: &Json, outcome: Json) -> Turn {
+        let mut turn = turn.end();
+        with_params(&params(&hello(), &self.terms()), |params| turn.decoder.resume(params));
+        match self {
+            Self::Snapshot => {
+                let mut end = finished();
+                if !outcome.is_null() {
+                    end["outcome"] = outcome;
+                }
+                let told = json!({"type": "MESSAGES_SNAPSHOT", "messages": messages});
+                turn.feed(&[started(), json!({"type": "STATE_SNAPSHOT", "snapshot": state}), told, end]).end()
+            }
+            Self::State => {
+                let body =
+                    json!({"threadExists": true, "state": state, "messages": renamed(messages)}).to_string();
+                turn.decoder.body(Value::parse(&body).expect("JSON"), &mut turn.seen);
+                turn.end()
+            }
+        }
+    }
+}
+
+/// The same messages under other ids.
+fn renamed(messages: &[Json]) -> Vec<Json> {
+    let mut messages = messages.to_vec();
+    for (at, message) in messages.iter_mut().enumerate() {
+        message["id"] = format!("other {at}").into();
+    }
+    messages
+}
+
+/// A run with two texts, the same text twice, a call of the server and one of the page.
+fn run_frames() -> Vec<Json> {
+    let mut frames = vec![started(), frame("TEXT_MESSAGE_START", "m1", "")];
+    frames.extend(["Let me", " look."].map(|piece| frame("TEXT_MESSAGE_CONTENT", "m1", piece)));
+    frames.push(frame("TEXT_MESSAGE_END", "m1", ""));
+    frames.extend(calls("c1", "server_tool", r#"{"a":1}"#, "m1"));
+    frames.push(result("x1", "c1", "42"));
+    frames.push(json!({"type": "STATE_SNAPSHOT", "snapshot": {"n": 1}}));
+    frames.extend(says("m2", "Let me look."));
+    frames.extend(calls("c2", "mine", r#"{"b":2}"#, "m2"));
+    frames.push(finished());
+    frames
+}
+
+fn uncut(tells: Tells) -> Turn {
+    Turn::with(&hello(), &tells.terms()).feed(&run_frames()).end()
+}
+
+/// The conversation as the server stores it.
+fn stored(turn: &Turn) -> Vec<Json> {
+    turn.kept()["messages"].as_array().expect("messages").clone()
+}
+
+/// All that the deltas say.
+fn told(turn: &Turn) -> String {
+    let deltas = turn.seen.of("model.message.delta");
+    deltas.iter().filter_map(|delta| delta["content"].as_str()).collect()
+}
+
+#[test]
+fn a_run_that_has_ended_is_read_from_its_thread_after_any_frame() {
+    let frames = run_frames();
+    for tells in BOTH {
+        let uncut = uncut(tells);
+        for at in 1..frames.len() {
+            let turn = Turn::with(&hello(), &tells.terms()).feed(&frames[..at]);
+            let turn = tells.tell(turn, &stored(&uncut), &json!({"n": 1}), Json::Null);
+            let cut = format!("{tells:?}, cut before frame {at}: {}", frames[at]);
+            let texts = |turn: &Turn| -> Vec<String> {
+                let shown = turn.shown();
+                shown.iter().map(|text| text.split_once(':').expect("an id").1.to_owned()).collect()
+            };
+            assert_eq!(texts(&turn), texts(&uncut), "{cut}");
+            assert_eq!(told(&turn), told(&uncut), "{cut}");
+            assert_eq!(state(&turn.seen)["status"], "done", "{cut}");
+            assert_eq!(pending(&turn.seen), pending(&uncut.seen), "{cut}");
+            assert_eq!(warnings(&turn.seen), [""; 0], "{cut}");
+            for kind in ["turn.created", "tool.response", "turn.done", "notice"] {
+                assert_eq!(turn.seen.of(kind).len(), uncut.seen.of(kind).len(), "{kind}, {cut}");
+            }
+            let kept = |turn: &Turn| {
+                let all = stored(turn).into_iter();
+                all.map(|message| json!([message["role"], message["content"], message["toolCalls"]]))
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(kept(&turn), kept(&uncut), "{cut}");
+            assert_eq!(turn.kept()["state"], json!({"n": 1}), "{cut}");
+        }
+    }
+}
+
+/// A thread without the turn's input is one of before the run; so is none at all.
+#[test]
+fn a_thread_of_before_the_run_ends_nothing() {
+    let earlier = [
+        json!({"id": "u0", "role": "user", "content": "Hi"}),
+        json!({"id": "a0", "role": "assistant", "content": "Yes"}),
+    ];
+    for tells in BOTH {
+        let mut terms = tells.terms();
+        terms["conversation"] = json!({"messages": earlier});
+        for (messages, begun) in [(&earlier[..], true), (&[], true), (&earlier[..], false)] {
+            let turn = Turn::with(&hello(), &terms);
+            let mut turn =
+                if begun { turn.feed(&[started()]).feed(&says("m", "One")[..2]) } else { turn }.end();
+            let before = turn.seen.events.len();
+            with_params(&params(&hello(), &terms), |params| turn.decoder.resume(params));
+            let told = json!({"type": "MESSAGES_SNAPSHOT", "messages": messages});
+            let turn = match tells {
+                Tells::Snapshot => turn.feed(&[started(), told, finished()]).end(),
+                Tells::State => {
+                    let body = json!({"messages": renamed(messages), "state": {}}).to_string();
+                    turn.decoder.body(Value::parse(&body).expect("JSON"), &mut turn.seen);
+                    turn.end()
+                }
+            };
+            assert_eq!(turn.seen.events.len(), before, "{tells:?}");
+        }
+    }
+}
+
+/// Servers store a run that goes on, or was cancelled, between its steps: that is no end, and nothing comes of it yet.
+#[test]
+fn a_thread_whose_run_goes_on_only_tells_that_it_has_begun() {
+    for tells in BOTH {
+        let uncut = uncut(tells);
+        let all = stored(&uncut);
+        let mut turn = Turn::with(&hello(), &tells.terms());
+        for len in 1..all.len() {
+            turn = tells.tell(turn, &all[..len], &json!({}), Json::Null);
+            assert_eq!(turn.seen.events.len(), 1, "{len} messages");
+        }
+        let turn = tells.tell(turn, &all, &json!({"n": 1}), Json::Null);
+        assert_eq!(turn.seen.of("turn.created").len(), 1);
+        assert_eq!(told(&turn), told(&uncut));
+        assert_eq!(pending(&turn.seen), pending(&uncut.seen));
+        // A call that nobody but the server answers is no end, unless its state says that it is awaited.
+        let call = json!({"id": "c9", "type": "function", "function": {"name": "theirs", "arguments": "{}"}});
+        let messages = [all[0].clone(), json!({"id": "m9", "role": "assistant", "toolCalls": [call]})];
+        for (state, ends) in [(json!({}), 0), (json!({"pending_tool_calls": ["c9"]}), 1)] {
+            let turn = tells.tell(Turn::with(&hello(), &tells.terms()), &messages, &state, Json::Null);
+            assert_eq!(turn.seen.of("turn.done").len(), ends, "{state}");
+        }
+    }
+}
+
+#[test]
+fn what_the_stored_run_waits_for_is_told() {
+    let frames = [vec![started()], calls("c1", "server_tool", "{}", "m1")].concat();
+    let uncut = Turn::with(&hello(), &Tells::Snapshot.terms()).feed(&frames).feed(&[finished()]).end();
+    let interrupt =
+        json!({"type": "interrupt", "interrupts": [{"id": "i1", "reason": "approval", "toolCallId": "c1"}]});
+    for at in 1..frames.len() {
+        let turn = Turn::with(&hello(), &Tells::Snapshot.terms()).feed(&frames[..at]);
+        let turn = Tells::Snapshot.tell(turn, &stored(&uncut), &json!({}), interrupt.clone());
+        assert_eq!(pending(&turn.seen), ["Approval c1"], "cut before frame {at}");
+    }
+}
+
+/// The turn after that begins with what the server has.
+#[test]
+fn a_thread_is_read_after_a_reload() {
+    let frames = run_frames();
+    for tells in BOTH {
+        let uncut = uncut(tells);
+        let left = Turn::with(&hello(), &tells.terms()).feed(&frames[..3]).end();
+        let mut terms = tells.terms();
+        terms["conversation"] = left.kept();
+        let asked = params(&hello(), &terms);
+        let mut turn = Turn { decoder: RunDecoder::default(), seen: Seen::default() };
+        with_params(&asked, |params| turn.decoder.resume(params));
+        assert!(turn.decoder.conversation().is_none(), "what was stored stays");
+        let turn = tells.tell(turn, &stored(&uncut), &json!({"n": 1}), Json::Null);
+        assert_eq!(told(&turn), told(&uncut), "{tells:?}");
+        assert_eq!(stored(&turn).len(), stored(&uncut).len(), "{tells:?}");
+    }
+}
+
+#[test]
+fn a_thread_is_asked_for_without_messages() {
+    for (recovery, path, body) in [
+        ("snapshot", "", json!({"threadId": "s/1", "runId": "t", "messages": []})),
+        ("state", "../agents/state", json!({"threadId": "s/1"})),
+    ] {
+        let asked =
+            json!({"sessionId": "s/1", "turnId": "t", "input": hello(), "terms": {"recovery": recovery}});
+        let protocol = AgUi::new().with_terms(&asked["terms"].to_string());
+        let request = with_params(&asked, |params| protocol.request(Call::SubscribeTurn, params.clone()));
+        let request = request.expect("a request");
+        assert_eq!(request.path, path);
+        let sent: Json = serde_json::from_str(&request.body.expect("a body")).expect("JSON");
+        for (name, value) in body.as_object().expect("an object") {
+            assert_eq!(&sent[name], value, "{recovery}: {name}");
+        }
+        let stop = with_params(&json!({"sessionId": "s", "terms": {"recovery": recovery}}), |params| {
+            protocol.request(Call::CancelTurn, params.clone())
+        });
+        assert_eq!(stop.expect_err("no request").code, crate::ErrorCode::Unsupported);
+    }
+}
+
+/// Only a thread may come as JSON.
+#[test]
+fn json_in_place_of_a_run_is_refused() {
+    let protocol = AgUi::new().with_terms(&Tells::State.terms().to_string());
+    for (call, body, is_taken) in [
+        (Call::SubscribeTurn, r#"{"messages":[]}"#, true),
+        (Call::SubscribeTurn, r#"{"error":"no"}"#, false),
+        (Call::CreateTurnStream, r#"{"messages":[]}"#, false),
+    ] {
+        let answer = protocol.answer(call, &Object::new(), Value::parse(body).expect("JSON"));
+        let refused = answer.err().map(|error| error.code);
+        assert_eq!(refused, (!is_taken).then_some(crate::ErrorCode::UnexpectedResponse), "{body}");
+    }
+}
