@@ -186,7 +186,8 @@ pub trait EventDecoder {
         0
     }
 
-    /// The session's conversation (JSON) after the frames so far, if the client keeps it. Its `required_actions` are the
+    /// The session's conversation (JSON) after the frames so far, if the client keeps it; before the first frame as it is if
+    /// the start was carried out and got no answer. Its `required_actions` are the
     /// events that ask for something. The next start has it as `conversation`, a text, among its terms.
     fn conversation(&self) -> Option<String> {
         None

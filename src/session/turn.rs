@@ -242,7 +242,10 @@ impl SessionTurn {
     }
 
     fn keep_conversation(&self, session: &mut Session) {
-        if ClientConversations::EXISTS {
+        // A start that is on its way, or was refused, has changed nothing.
+        if ClientConversations::EXISTS
+            && !matches!(self.machine().status(), TurnStatus::Unstarted | TurnStatus::Starting)
+        {
             session.keep_conversation(self.key, self.driver.reader().conversation());
         }
     }

@@ -193,7 +193,7 @@ impl TurnReader {
         }
     }
 
-    /// The session's conversation (JSON), if the client keeps it and the turn has begun.
+    /// The session's conversation (JSON), if the client keeps it and the turn has begun, or may have.
     pub(crate) fn conversation(&self) -> Option<String> {
         self.decoder.conversation()
     }

@@ -102,9 +102,9 @@ function judge({ script, outcome, asked }, report, requests) {
   assert.equal(report.types.filter((type) => type === "turn.created").length, report.types.length > 0 ? 1 : 0);
   if (outcome === undefined) judgeWhole(report);
   else judgeEnded(outcome, report);
-  // The conversation goes on, after what was said. What has not begun was not said.
+  // The conversation goes on, after what was said. What was refused was not said.
   assert.equal(report.next, "done");
-  assert.deepEqual(report.said, report.types.length > 0 ? [script, "plain"] : ["plain"]);
+  assert.deepEqual(report.said, report.status === "unstarted" ? ["plain"] : [script, "plain"]);
 }
 
 function judgeWhole({ error, status, types, kept, told, uncut }) {

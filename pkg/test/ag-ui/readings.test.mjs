@@ -1,5 +1,5 @@
 // Runs whose connection breaks, where the server tells the thread and not the run: against the development gateway, which stands
-// for Agent Framework with a store (`snapshot`) and for ADK (`state`).
+// for Agent Framework with a store (`snapshot`) and for ADK (`state`). And messages whose run never answered.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { allow, connect } from "../../dist/index.js";
@@ -156,5 +156,21 @@ describe("a thread", WITH_GATEWAY, () => {
     const next = session.createTurn([allow(action)]);
     await next.waitForCompletion();
     assert.deepEqual([next.status, next.snapshot().required_actions.length], ["done", 0]);
+  });
+});
+
+describe("a message whose run never answered", WITH_GATEWAY, () => {
+  test("it is in the conversation, also after a reload; one that was refused is not", async () => {
+    for (const [fault, said] of [["lost", ["plain one"]], ["status:422", []]]) {
+      const store = memoryStore();
+      const { session } = await open({ path: "/ag-ui", store, faults: { "ag-ui": [fault] } });
+      await failure(session.createTurn("plain one").waitForCompletion());
+      const users = (one) => JSON.parse(one.messages() || "{}").messages?.filter(({ role }) => role === "user").map(({ content }) => content) ?? [];
+      assert.deepEqual(users(session), said, fault);
+      const { session: later } = await open({ path: "/ag-ui", store, id: session.id });
+      assert.deepEqual(users(later), said, `${fault}, after a reload`);
+      await later.createTurn("plain two").waitForCompletion();
+      assert.deepEqual(users(later), [...said, "plain two"]);
+    }
   });
 });

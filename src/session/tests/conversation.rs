@@ -140,7 +140,7 @@ fn a_broken_stream_is_incomplete_and_is_not_sent_again() {
 }
 
 #[test]
-fn a_start_that_fails_is_not_sent_again_and_leaves_nothing() {
+fn a_start_that_fails_is_not_sent_again_and_leaves_its_message_unless_it_was_refused() {
     for error in [
         Error::new(ErrorCode::Network, "it broke"),
         Error::new(ErrorCode::Http, "500").with_status(Some(500)),
@@ -154,7 +154,12 @@ fn a_start_that_fails_is_not_sent_again_and_leaves_nothing() {
         end(&mut session, &mut turn, Outcome::Failed(Failure::from(error))).expect_err("an error");
         let expected = if is_refused { TurnStatus::Unstarted } else { TurnStatus::Incomplete };
         assert_eq!(turn.reader().machine().status(), expected);
-        assert_eq!(session.conversation(), "");
+        let said =
+            if is_refused { "" } else { r#"{"messages":[{"id":"t1:0","role":"user","content":"One"}]}"# };
+        assert_eq!(session.conversation(), said);
+        // The next run is sent it as well.
+        let next = play(&mut session, "t2", &message("Two"), &[]);
+        assert_eq!(texts(&next), if is_refused { vec!["user Two"] } else { vec!["user One", "user Two"] });
     }
 }
 

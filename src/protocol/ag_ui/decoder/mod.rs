@@ -81,6 +81,8 @@ struct Run {
 #[derive(Debug, Default)]
 struct Start {
     turn_id: String,
+    /// Whether it was sent from here, not before a reload of the page, and the server may have taken it.
+    is_posted: bool,
     /// The server's id of the turn's first run: that of the turn, unless the server makes its own.
     run_id: String,
     previous_turn_id: Value<'static>,
@@ -94,6 +96,7 @@ struct Start {
 impl EventDecoder for RunDecoder {
     fn begin(&mut self, params: &Object<'_>) {
         self.run = Run::started(params);
+        self.run.start.is_posted = true;
     }
 
     fn resume(&mut self, params: &Object<'_>) {
@@ -106,7 +109,10 @@ impl EventDecoder for RunDecoder {
     }
 
     fn conversation(&self) -> Option<String> {
-        self.run.is_begun.then(|| self.run.conversation.to_json())
+        let Run { is_begun, start, conversation, .. } = &self.run;
+        // A message whose run never answered was said. An answer is not: it can be given again.
+        let was_said = start.is_posted && start.answers.is_empty();
+        (*is_begun || was_said).then(|| conversation.to_json())
     }
 
     fn grace(&self) -> u32 {
@@ -114,8 +120,13 @@ impl EventDecoder for RunDecoder {
     }
 
     fn failure(&mut self) -> Option<Error> {
+        if self.run.is_begun {
+            return None;
+        }
+        // The answer to the start says so; a stream that repeats other runs does not.
+        self.run.start.is_posted &= self.run.repeat.is_on();
         let problem = "the stream ended without an event: the server has begun no run";
-        (!self.run.is_begun).then(|| Error::new(ErrorCode::UnexpectedResponse, problem))
+        Some(Error::new(ErrorCode::UnexpectedResponse, problem))
     }
 
     fn decode(&mut self, frame: &Frame<'_>, sink: &mut dyn EventSink) {
@@ -173,6 +184,7 @@ impl Run {
         let given = |name: &str| params.get(name).cloned().unwrap_or_default().into_owned();
         let start = Start {
             turn_id: turn_id.to_owned(),
+            is_posted: false,
             run_id: turn_id.to_owned(),
             previous_turn_id: given("previous_turn_id"),
             input: if params.contains("input") { given("input") } else { Vec::new().into() },

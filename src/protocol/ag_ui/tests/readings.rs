@@ -236,3 +236,13 @@ fn json_in_place_of_a_run_is_refused() {
         assert_eq!(refused, (!is_taken).then_some(crate::ErrorCode::UnexpectedResponse), "{body}");
     }
 }
+
+/// The user has said it, whatever became of the run. What was answered can be answered again.
+#[test]
+fn a_message_whose_run_never_answered_is_kept() {
+    let said = Turn::new();
+    let messages = said.kept()["messages"].clone();
+    assert_eq!(messages, json!([{"id": "t:0", "role": "user", "content": "Hi"}]));
+    let answer = json!([{"type": "user.tool_response", "tool_call_id": "c", "content": "42"}]);
+    assert_eq!(Turn::with(&answer, &json!({})).kept(), Json::Null);
+}
