@@ -8,6 +8,7 @@
 //! - `identity`: who calls;
 //! - `route`: which requests a protocol has, whose session each concerns, and which frame ends a turn;
 //! - [`turn`]: the rules of a turn's owner and of its readers, without a clock or a socket;
+//! - [`held`]: the rules of a socket that readers share, and that stays when they leave;
 //! - [`log`]: what a turn's frames are kept in;
 //! - [`serve`](serve()): the HTTP server that joins them;
 //! - `client`, `tunnel`: connections to the agents.
@@ -21,6 +22,8 @@
 pub mod config;
 pub mod connection;
 pub mod development;
+#[cfg(feature = "product")]
+pub mod held;
 #[cfg(feature = "product")]
 pub mod log;
 #[cfg(feature = "product")]

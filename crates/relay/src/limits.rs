@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Turn,
     /// An open stream.
     Stream,
+    /// A held socket.
+    Socket,
 }
 
 /// A limit is reached.
@@ -86,6 +88,12 @@ impl Usage {
                 self.limits.streams,
                 "you have too many open streams",
                 "too many streams are open",
+            ),
+            Kind::Socket => (
+                self.limits.sockets_per_subject,
+                self.limits.sockets,
+                "you have too many held sockets",
+                "too many sockets are held",
             ),
         };
         let mut counts = lock(&self.counts);

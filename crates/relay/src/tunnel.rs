@@ -60,6 +60,12 @@ impl Tunnel {
         Self { held: Some(Box::new(held)), ..self }
     }
 
+    /// The client's side, if it is not tunnelled.
+    #[cfg(feature = "product")]
+    pub(crate) fn into_client(self) -> OnUpgrade {
+        self.client
+    }
+
     /// Passes on that the server agrees, and from then on all that both sides say.
     pub(crate) fn open(self, mut answer: hyper::Response<Incoming>) -> Response<Body> {
         let server = on(&mut answer);

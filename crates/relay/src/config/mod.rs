@@ -152,6 +152,18 @@ pub struct Limits {
     pub streams: usize,
     /// Running turns of all.
     pub turns: usize,
+    /// Held sockets of one user.
+    pub sockets_per_subject: usize,
+    /// Held sockets of all.
+    pub sockets: usize,
+    /// The journal of a held socket, in bytes.
+    pub socket_journal: usize,
+    /// Readers of a held socket at a time.
+    pub socket_readers: usize,
+    /// Requests that wait for an answer on a held socket, of its readers and of the agent each.
+    pub socket_requests: usize,
+    /// How long a socket is held without readers.
+    pub socket_idle: Duration,
     /// How long a turn may take.
     pub turn_time: Duration,
     /// How long an agent may say nothing.

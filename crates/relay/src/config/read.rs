@@ -326,7 +326,7 @@ fn upstream(section: &Section<'_, '_>, name: String) -> Option<UpstreamConfig> {
         }
     };
     if is_owned && protocol.is_some_and(Protocol::is_socket) {
-        section.note_here("a socket's messages pass unread, so no session can be kept from others: write sessions = \"open\" if all users may see all");
+        section.note_here("threads behind a socket cannot be kept from other users: write sessions = \"open\" if all users may see all");
     }
     let on_leave = section.text("on_leave").and_then(|text| on_leave(section, text.value));
     if section.text("on_leave").is_some() && !is_logged {
@@ -382,6 +382,12 @@ fn limits(file: &Section<'_, '_>) -> Limits {
         starts_per_minute: 60,
         streams: 20_000,
         turns: 2_000,
+        sockets_per_subject: 10,
+        sockets: 1_000,
+        socket_journal: 8 << 20,
+        socket_readers: 16,
+        socket_requests: 256,
+        socket_idle: 30 * MINUTE,
         turn_time: 30 * MINUTE,
         silence: 10 * MINUTE,
     };
@@ -398,6 +404,17 @@ fn limits(file: &Section<'_, '_>) -> Limits {
             .unwrap_or(60),
         streams: count("streams", default.streams),
         turns: count("turns", default.turns),
+        sockets_per_subject: count("sockets_per_subject", default.sockets_per_subject),
+        sockets: count("sockets", default.sockets),
+        socket_journal: usize::try_from(section.number(
+            "socket_journal_bytes",
+            default.socket_journal as u64,
+            1024..=1 << 30,
+        ))
+        .unwrap_or(default.socket_journal),
+        socket_readers: count("socket_readers", default.socket_readers),
+        socket_requests: count("socket_requests", default.socket_requests),
+        socket_idle: section.duration("socket_idle", default.socket_idle),
         turn_time: section.duration("turn_time", default.turn_time),
         silence: section.duration("silence", default.silence),
     };

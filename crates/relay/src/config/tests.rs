@@ -86,7 +86,7 @@ turns_per_subject = 0
         "line 12: upstream.agents.log: ",
         "line 13: upstream.agents.headers.authorization: write where the value stands",
         "line 14: upstream.agents.headers.host: this header is the connection's own",
-        "line 15: upstream.sockets: a socket's messages pass unread",
+        "line 15: upstream.sockets: threads behind a socket cannot be kept",
         "line 18: upstream.sockets.on_leave: without a log",
         "line 20: log.store: no password may stand in the config",
         "line 23: limits.turns_per_subject: it must be a whole number from 1",

@@ -212,7 +212,7 @@ pub trait ReplayLog: Send + Sync {
 }
 
 /// A log's id: random, so that two logs never share one.
-fn new_log_id() -> Result<u64, LogError> {
+pub(crate) fn new_log_id() -> Result<u64, LogError> {
     getrandom::u64().map_err(|error| LogError::Unreachable(error.to_string()))
 }
 

@@ -26,6 +26,8 @@ async fn metrics(State(app): State<Arc<App>>) -> String {
     for (name, value) in [
         ("turnwire_relay_turns_open", app.usage.count(Kind::Turn)),
         ("turnwire_relay_streams_open", app.usage.count(Kind::Stream)),
+        ("turnwire_relay_sockets_held", app.usage.count(Kind::Socket)),
+        ("turnwire_relay_journal_bytes", app.sockets.bytes()),
         ("turnwire_relay_ring_bytes", app.hubs.bytes()),
         ("turnwire_relay_draining", usize::from(app.is_draining())),
     ] {

@@ -7,12 +7,14 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use super::held::Held;
 use super::hub::Request;
 use super::read::{self, Source, Wanted};
 use super::refusal::Refusal;
 use super::{App, start};
 use crate::connection::Connection;
 use crate::edge;
+use crate::held::EndReason;
 use crate::identity::Caller;
 use crate::limits::Kind;
 use crate::log::{Head, TurnKey};
@@ -32,6 +34,8 @@ pub(super) async fn answer(asked: Asked<'_>, method: &Method, path: &str) -> Res
     let is_logged = asked.app.agents[asked.agent].config.is_logged;
     match (method, segments.as_slice()) {
         (&Method::GET, [] | [""]) => Ok(asked.about()),
+        (&Method::GET, ["sockets"]) => Ok(asked.sockets()),
+        (&Method::DELETE, ["sockets", name]) => asked.end_socket(name),
         (_, ["turns", ..]) if !is_logged => Err(Refusal::not_found()),
         (&Method::GET, ["turns"]) => asked.list().await,
         (&Method::GET, ["turns", turn, "events"]) => asked.attach(turn).await,
@@ -44,12 +48,17 @@ impl Asked<'_> {
     fn about(&self) -> Response {
         let config = &self.app.agents[self.agent].config;
         let is_logged = config.is_logged;
+        let (resume, starts, readers) = match (is_logged, config.protocol.is_socket()) {
+            (true, _) => ("cursor", "idempotent", "many"),
+            (false, true) => ("socket", "idempotent", "many"),
+            (false, false) => ("none", "once", "one"),
+        };
         Json(json!({
             "version": 1,
             "protocol": config.protocol.to_string(),
-            "resume": if is_logged { "cursor" } else { "none" },
-            "starts": if is_logged { "idempotent" } else { "once" },
-            "readers": if is_logged { "many" } else { "one" },
+            "resume": resume,
+            "starts": starts,
+            "readers": readers,
             "stop": is_logged,
             "retention_seconds": self.app.config.log.retention.as_secs(),
         }))
@@ -69,6 +78,31 @@ impl Asked<'_> {
 
     fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The caller's held sockets.
+    fn sockets(&self) -> Response {
+        let (upstream, subject) = (&self.app.agents[self.agent].config.name, &self.caller.subject);
+        let shown = |(name, held): (String, Arc<Held>)| {
+            let socket = held.socket();
+            json!({
+                "conversation": name,
+                "log": read::log_name(socket.log()),
+                "readers": socket.reader_count(),
+                "pending": socket.pending_count(),
+                "busy": socket.is_busy(),
+            })
+        };
+        let sockets: Vec<_> = self.app.sockets.of(upstream, subject).into_iter().map(shown).collect();
+        Json(json!({ "sockets": sockets })).into_response()
+    }
+
+    fn end_socket(&self, name: &str) -> Result<Response, Refusal> {
+        let (upstream, subject) = (&self.app.agents[self.agent].config.name, &self.caller.subject);
+        let own = self.app.sockets.of(upstream, subject).into_iter().find(|(known, _)| known == name);
+        let (_, held) = own.ok_or_else(Refusal::not_found)?;
+        held.end(EndReason::Stopped);
+        Ok(StatusCode::ACCEPTED.into_response())
     }
 
     async fn attach(self, turn: &str) -> Result<Response, Refusal> {

@@ -10,9 +10,10 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::refusal::Refusal;
-use super::{App, Call, access, control, pass, socket, start};
+use super::{App, Call, access, control, pass, socket, socket_reader, start};
 use crate::connection::Connection;
 use crate::edge;
+use crate::held::Words;
 use crate::route::{self, Action, StartBody, Unmatched};
 use crate::tunnel::{self, Tunnel};
 
@@ -78,7 +79,12 @@ async fn handle(app: Arc<App>, request: Request) -> Result<Response, Refusal> {
     let head: HeaderMap = std::mem::take(&mut parts.headers);
     let call = Call { agent, caller, matched, query, method: parts.method, head, connection, app };
     if let Some(tunnel) = tunnel {
-        return socket::open(&call, tunnel).await;
+        return match Words::of(call.agent().config.protocol) {
+            Some(words) if socket_reader::is_wanted(&call.head) => {
+                socket_reader::open(call, tunnel, words).await
+            }
+            _ => socket::open(&call, tunnel).await,
+        };
     }
     let body = collect(body, call.app.config.limits.body).await?;
     let keys = call.matched.route.keys;

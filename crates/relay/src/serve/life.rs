@@ -143,7 +143,7 @@ async fn drain(app: &App) {
         app.hubs.all().iter().for_each(|hub| hub.send_away());
     }
     let wait = async || {
-        while owned().next().is_some() {
+        while app.sockets.end_idle() > 0 || owned().next().is_some() {
             sleep(Duration::from_millis(20)).await;
         }
     };
@@ -151,6 +151,7 @@ async fn drain(app: &App) {
     tokio::select! {
         () = wait() => {}
         () = sleep_until(deadline) => {
+            app.sockets.end_all();
             owned().for_each(|hub| {
                 hub.ask(Request::Drain);
             });

@@ -3,6 +3,7 @@
 //! - `dispatch`: which agent, who calls, what for;
 //! - `access`: whose session it concerns;
 //! - `pass`: the request and its answer, for what is not kept; `socket`, the same for a WebSocket;
+//! - `held`: the sockets to agents that are kept for their readers; `socket_reader`, one reader of such a socket;
 //! - `start`: begins a kept turn, or finds that it has begun; `owner` reads it from the agent into the log;
 //! - `hub`: what readers of a running turn share; `follow` fills it with a turn that another relay owns; `read`, one reader;
 //! - `control`: the relay's own requests;
@@ -14,6 +15,7 @@ mod admin;
 mod control;
 mod dispatch;
 mod follow;
+mod held;
 mod hub;
 mod life;
 mod listen;
@@ -22,6 +24,7 @@ mod pass;
 mod read;
 mod refusal;
 mod socket;
+mod socket_reader;
 mod start;
 mod sweep;
 
@@ -41,6 +44,7 @@ use crate::identity::{Caller, Identity};
 use crate::limits::Usage;
 use crate::log::{ReplayLog, TurnKey};
 use crate::route::Matched;
+use held::HeldSockets;
 use hub::Hubs;
 
 pub use life::{Addresses, Failure, check, purge, serve};
@@ -53,6 +57,7 @@ pub(crate) struct App {
     log: Arc<dyn ReplayLog>,
     usage: Usage,
     hubs: Hubs,
+    sockets: HeldSockets,
     agents: Vec<Agent>,
     is_draining: AtomicBool,
     /// Asks the process to end.
@@ -88,6 +93,7 @@ impl App {
             usage: Usage::new(&config.limits),
             agents: config.upstreams.iter().map(agent).collect(),
             hubs: Hubs::default(),
+            sockets: HeldSockets::default(),
             is_draining: AtomicBool::new(false),
             ending: Notify::new(),
             log,

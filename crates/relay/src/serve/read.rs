@@ -25,11 +25,11 @@ use crate::sse::numbered;
 use crate::turn::{End, Reader, Step};
 
 /// How much is written at once.
-const PAGE: usize = 64 << 10;
+pub(super) const PAGE: usize = 64 << 10;
 /// Silence after which a reader gets a comment, so that nothing on the way takes the connection for dead.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The longest that a reader stays connected. Then it has to come again, with a token that is good.
-const LONGEST: Duration = Duration::from_hours(1);
+pub(super) const LONGEST: Duration = Duration::from_hours(1);
 
 /// How long a reader may be ahead of what is known here: it has read elsewhere, or the log is being repaired.
 const AHEAD: Duration = Duration::from_secs(3);

@@ -51,6 +51,17 @@ impl Refusal {
         Self::new(StatusCode::BAD_GATEWAY, "unanswered", text)
     }
 
+    /// The relay is about to end.
+    pub(super) fn draining() -> Self {
+        let text = "the relay is about to end; nothing was sent to the agent, so send this again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text).again_after(Duration::from_secs(1))
+    }
+
+    /// The agent answers a request for a socket with something else.
+    pub(super) fn no_socket() -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "no_socket", "the agent opened no socket")
+    }
+
     /// The agent does not take the key in the config.
     pub(super) fn key() -> Self {
         let text = "the agent refused the relay's own key: see `headers` of this agent in the relay's config";

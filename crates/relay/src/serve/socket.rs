@@ -1,4 +1,4 @@
-//! A WebSocket on its way through. Its messages pass unread.
+//! A WebSocket on its way through, for a client that does not know the relay. Its messages pass unread.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -28,6 +28,6 @@ pub(super) async fn open(call: &Call, tunnel: Tunnel) -> Result<Response, Refusa
             Ok(response)
         }
         StatusCode::UNAUTHORIZED => Err(Refusal::key()),
-        _ => Err(Refusal::new(StatusCode::BAD_GATEWAY, "no_socket", "the agent opened no socket")),
+        _ => Err(Refusal::no_socket()),
     }
 }

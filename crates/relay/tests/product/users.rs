@@ -12,14 +12,14 @@ use crate::gateway::gateway;
 use crate::world::{Relay, Scratch, json as answered, sent, status};
 
 /// Signs tokens, and shows the keys in a file.
-struct Issuer {
+pub(crate) struct Issuer {
     secret: Vec<u8>,
     public: String,
     scratch: Scratch,
 }
 
 impl Issuer {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let pair = rcgen::KeyPair::generate().expect("a key");
         let (secret, public) = (pair.serialize_der(), pair.public_key_pem());
         let scratch = Scratch::new();
@@ -42,7 +42,7 @@ impl Issuer {
         Header { kid: Some("k1".to_owned()), ..Header::new(Algorithm::ES256) }
     }
 
-    fn token(&self, subject: &str) -> String {
+    pub(crate) fn token(&self, subject: &str) -> String {
         self.signed(&Self::head(), &Self::claims(subject))
     }
 
@@ -50,17 +50,28 @@ impl Issuer {
         encode(head, claims, &Self::key(&self.secret)).expect("a token")
     }
 
-    /// A gateway that serves the keys, and a relay that believes them.
-    async fn relay(&self) -> Relay {
+    /// A gateway that serves the keys.
+    pub(crate) async fn keys(&self) -> String {
         let www = Some(self.scratch.path("."));
-        let agents =
-            gateway(Config { www, beat: std::time::Duration::from_millis(2), ..Config::default() }).await;
+        gateway(Config { www, beat: std::time::Duration::from_millis(2), ..Config::default() }).await
+    }
+
+    /// The part of a config that believes them.
+    pub(crate) fn identity(agents: &str) -> String {
+        format!(
+            "[identity.bearer]\njwks = \"{agents}/jwks.json\"\nissuer = \"https://id.test/\"\naudience = \"chat\"\n\
+             algorithms = [\"ES256\"]\n"
+        )
+    }
+
+    /// A relay that believes them, before a gateway.
+    async fn relay(&self) -> Relay {
+        let agents = self.keys().await;
         let config = format!(
-            "listen = \"127.0.0.1:0\"\n[identity.bearer]\njwks = \"{agents}/jwks.json\"\nissuer = \"https://id.test/\"\n\
-             audience = \"chat\"\nalgorithms = [\"ES256\"]\n\
-             [upstream.a]\nprotocol = \"aap\"\nurl = \"{agents}/aap\"\nheaders.authorization = \"env:RELAY_TEST_KEY\"\n\
+            "listen = \"127.0.0.1:0\"\n{}[upstream.a]\nprotocol = \"aap\"\nurl = \"{agents}/aap\"\nheaders.authorization = \"env:RELAY_TEST_KEY\"\n\
              [upstream.t]\nprotocol = \"tirea\"\nurl = \"{agents}/tirea\"\n\
-             [upstream.f]\nprotocol = \"truefoundry\"\nurl = \"{agents}/acme\"\n"
+             [upstream.f]\nprotocol = \"truefoundry\"\nurl = \"{agents}/acme\"\n",
+            Self::identity(&agents)
         );
         Relay::start(&config)
     }

@@ -1,0 +1,90 @@
+//! The messages of a held socket, numbered from 1 on. The newest ones are kept, up to so many bytes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::terms::ReaderKey;
+
+/// What a message needs in memory besides its text, in bytes, about.
+const OVERHEAD: usize = 64;
+
+/// A message with its number.
+pub type Numbered = (u64, Arc<str>);
+
+/// A message in the journal.
+#[derive(Debug, Clone)]
+struct Entry {
+    text: Arc<str>,
+    /// The reader that gets it; `None` for all.
+    to: Option<ReaderKey>,
+}
+
+/// The newest messages.
+#[derive(Debug)]
+pub struct Journal {
+    entries: VecDeque<Entry>,
+    /// How many messages have left it.
+    gone: u64,
+    bytes: usize,
+    most: usize,
+}
+
+impl Journal {
+    /// A journal that keeps so many bytes, and the last message in any case.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Self { entries: VecDeque::new(), gone: 0, bytes: 0, most }
+    }
+
+    /// The number of the last message; 0 if there is none.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.gone + self.entries.len() as u64
+    }
+
+    /// Whether everything after this number is there. What has no number yet is not.
+    #[must_use]
+    pub fn has_after(&self, number: u64) -> bool {
+        (self.gone..=self.last()).contains(&number)
+    }
+
+    /// Appends a message for this reader, or for all.
+    pub fn append(&mut self, text: Arc<str>, to: Option<ReaderKey>) {
+        self.bytes += text.len() + OVERHEAD;
+        self.entries.push_back(Entry { text, to });
+        while self.bytes > self.most && self.entries.len() > 1 {
+            if let Some(first) = self.entries.pop_front() {
+                self.bytes -= first.text.len() + OVERHEAD;
+                self.gone += 1;
+            }
+        }
+    }
+
+    /// The messages for a reader after this number, each with its own, up to about so many bytes, and the number to go on
+    /// from. `None` if some of them are gone.
+    #[must_use]
+    pub fn after(&self, number: u64, reader: ReaderKey, most: usize) -> Option<(Vec<Numbered>, u64)> {
+        if !self.has_after(number) {
+            return None;
+        }
+        let from = usize::try_from(number - self.gone).ok()?;
+        let (mut taken, mut at, mut bytes) = (Vec::new(), number, 0);
+        for entry in self.entries.range(from..) {
+            if bytes >= most {
+                break;
+            }
+            at += 1;
+            if entry.to.is_none_or(|to| to == reader) {
+                bytes += entry.text.len();
+                taken.push((at, entry.text.clone()));
+            }
+        }
+        Some((taken, at))
+    }
+
+    /// How many bytes it needs, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
