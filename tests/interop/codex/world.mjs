@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { freePort, openPage, run, startBrowser, startRelay, startSite } from "../parts.mjs";
+import { freePort, named, openPage, root, run, startBrowser, startRelay, startSite } from "../parts.mjs";
 import { startResponses } from "../responses.mjs";
 import { startTap } from "./tap.mjs";
 
@@ -37,6 +37,38 @@ stream_max_retries = 0
 
 /** Starts all of it. */
 export async function start(onStop) {
+  const { tap, ...server } = await startServer(onStop);
+  const relay = await startRelay(`ws://${tap.address}`, { TURNWIRE_RELAY_AUTHORIZATION: `Bearer ${KEY}` }, onStop);
+  return { ...server, tap, openPage: await startPages(relay.url, onStop) };
+}
+
+/** The same with turnwire-relay, which holds the sockets. */
+export async function startHeld(onStop) {
+  const { tap, folder, ...server } = await startServer(onStop);
+  const config = join(folder, "relay.toml");
+  writeFileSync(config, held(tap.address));
+  const program = named("TURNWIRE_RELAY", join(root, "target", "debug", "turnwire-relay"));
+  const relay = run(program, ["serve", config], { env: { ...process.env, RELAY_KEY: `Bearer ${KEY}` } });
+  onStop(relay.stop);
+  await relay.untilReady(() => relay.output.length > 0);
+  const url = `${relay.output[0].replace(/\/$/, "")}/codex`;
+  return { ...server, tap, url, openPage: await startPages(url, onStop) };
+}
+
+/** The config of a relay before this address. */
+const held = (address) => `listen = "127.0.0.1:0"
+[identity.none]
+[upstream.codex]
+protocol = "codex"
+url = "ws://${address}"
+sessions = "open"
+headers.authorization = "env:RELAY_KEY"
+[limits]
+sockets_per_subject = 100
+`;
+
+/** The scripted model, the real server, and the tap before it. */
+async function startServer(onStop) {
   const folder = mkdtempSync(join(tmpdir(), "turnwire-interop-"));
   onStop(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const [home, work] = ["home", "work"].map((name) => join(folder, name));
@@ -56,14 +88,15 @@ export async function start(onStop) {
   const tap = await startTap(address);
   onStop(tap.stop);
 
-  const relay = await startRelay(`ws://${tap.address}`, { TURNWIRE_RELAY_AUTHORIZATION: `Bearer ${KEY}` }, onStop);
+  return { address, tap, model, work, folder };
+}
+
+/** Opens pages that call this address. */
+async function startPages(url, onStop) {
   const site = await startSite(onStop);
   const browser = await startBrowser(onStop, [`--host-resolver-rules=MAP ${FOREIGN} 127.0.0.1`]);
-  const spoken = { relay: relay.url, protocol: "codex", agent: "codex" };
-  return {
-    ...{ address, tap, model, work },
-    openPage: (host = "127.0.0.1") => openPage(browser, site.replace("127.0.0.1", host), spoken),
-  };
+  const spoken = { relay: url, protocol: "codex", agent: "codex" };
+  return (host = "127.0.0.1") => openPage(browser, site.replace("127.0.0.1", host), spoken);
 }
 
 /** The program inside the package for this machine: its launcher in JavaScript would be a process more. */
