@@ -135,6 +135,20 @@ pub enum Store {
         /// The password.
         password: Option<Secret>,
     },
+    /// On a durable-streams server, for several relays.
+    Streams {
+        /// The address that the paths of its streams begin with.
+        url: Upstream,
+        /// Headers that every request to it gets.
+        headers: Vec<(HeaderName, Secret)>,
+    },
+}
+
+impl Store {
+    /// Whether several relays may use it at once.
+    fn is_shared(&self) -> bool {
+        matches!(self, Self::Redis { .. } | Self::Streams { .. })
+    }
 }
 
 /// What may be used.

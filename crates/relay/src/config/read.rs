@@ -200,11 +200,11 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
     let password = section.text("password").map(|reference| Secret::read(reference.value));
     let password =
         password.and_then(|secret| secret.map_err(|problem| section.note("password", problem)).ok());
+    let headers = section.section("headers").map(|headers| secrets(&headers));
     let store = match section.text("store") {
         None => Some(Store::Memory),
-        Some(text) => store(&section, text.value, password),
+        Some(text) => store(&section, text.value, password, headers.unwrap_or_default()),
     };
-    let is_shared = matches!(store, Some(Store::Redis { .. }));
     log.retention = section.duration("retention", log.retention);
     if let Some(text) = section.text("durability") {
         match (text.value, &store) {
@@ -219,6 +219,9 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
                     "what Redis has on its disk, its own `appendfsync` says: leave it out",
                 );
             }
+            ("disk", Some(Store::Streams { .. })) => {
+                section.note("durability", "what is on the server's disk, the server says: leave it out");
+            }
             ("disk", _) => log.is_synced = true,
             _ => section.note("durability", "it must be \"process\" or \"disk\""),
         }
@@ -227,9 +230,16 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
     if log.takeover < SHORTEST_TAKEOVER {
         section.note("takeover", "owners show each second that they live: it must be at least \"3s\"");
     }
-    for key in ["password", "takeover"] {
-        if !is_shared && store.is_some() && section.text(key).is_some() {
-            section.note(key, "only a store in Redis has it: leave it out");
+    if let Some(store) = &store {
+        let is_streams = matches!(store, Store::Streams { .. });
+        for (key, is_there, is_of_use, whose) in [
+            ("password", section.has("password"), matches!(store, Store::Redis { .. }), "in Redis"),
+            ("headers", section.has("headers"), is_streams, "on a durable-streams server"),
+            ("takeover", section.has("takeover"), store.is_shared(), "that several relays use"),
+        ] {
+            if is_there && !is_of_use {
+                section.note(key, format!("only a store {whose} has it: leave it out"));
+            }
         }
     }
     section.finish();
@@ -241,7 +251,28 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
 const REDIS: [&str; 6] =
     ["redis", "rediss", "redis-sentinel", "rediss-sentinel", "redis-cluster", "rediss-cluster"];
 
-fn store(section: &Section<'_, '_>, text: &str, password: Option<Secret>) -> Option<Store> {
+/// What the address of a durable-streams server begins with, before its own scheme.
+const STREAMS: &str = "durable-streams+";
+
+fn store(
+    section: &Section<'_, '_>,
+    text: &str,
+    password: Option<Secret>,
+    headers: Vec<(HeaderName, Secret)>,
+) -> Option<Store> {
+    if let Some(address) = text.strip_prefix(STREAMS) {
+        let url: Upstream = address.parse().map_err(|problem| section.note("store", problem)).ok()?;
+        if !address.starts_with("http") {
+            section.note("store", "it must begin with durable-streams+http:// or durable-streams+https://");
+            return None;
+        }
+        if !headers.is_empty() && !url.is_encrypted() && !is_this_machine(url.authority()) {
+            let text = "its key would be read on the way: it must begin with durable-streams+https://, unless it is on this machine";
+            section.note("store", text);
+            return None;
+        }
+        return Some(Store::Streams { url, headers });
+    }
     match text.split_once(':') {
         None if text == "memory" => return Some(Store::Memory),
         Some(("sqlite", path)) if !path.is_empty() => return Some(Store::Sqlite(path.into())),
@@ -268,7 +299,7 @@ fn store(section: &Section<'_, '_>, text: &str, password: Option<Secret>) -> Opt
     }
     section.note(
         "store",
-        "it must be \"memory\", \"sqlite:\" and the path of a file, or Redis' address, such as redis://redis.internal:6379",
+        "it must be \"memory\", \"sqlite:\" and the path of a file, Redis' address, such as redis://redis.internal:6379, or a durable-streams server's, such as durable-streams+https://streams.internal/v1/stream",
     );
     None
 }

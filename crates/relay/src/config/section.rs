@@ -100,6 +100,11 @@ impl<'s, 'a> Section<'s, 'a> {
         self.typed(key, "a text in quotes", |value| value.as_str())
     }
 
+    /// Whether the key is there, whatever its value.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
     /// A text that must be there.
     pub(super) fn needed(&self, key: &str) -> Option<&'s str> {
         if !self.table.contains_key(key) {

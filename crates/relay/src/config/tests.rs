@@ -105,7 +105,16 @@ fn what_would_do_nothing_is_a_mistake() {
         ("sesions = \"open\"", "upstream.agents.sesions: there is no such key"),
         ("[log]\ndurability = \"disk\"", "log.durability: \"disk\" needs a store"),
         ("[log]\nstore = \"redis://r\"\ndurability = \"disk\"", "log.durability: what Redis has"),
-        ("[log]\ntakeover = \"5s\"", "log.takeover: only a store in Redis"),
+        ("[log]\ntakeover = \"5s\"", "log.takeover: only a store that several relays use"),
+        (
+            "[log]\nheaders.authorization = \"env:PATH\"",
+            "log.headers: only a store on a durable-streams server",
+        ),
+        (
+            "[log]\nstore = \"durable-streams+http://s\"\npassword = \"env:PATH\"",
+            "log.password: only a store in Redis",
+        ),
+        ("[log]\nstore = \"durable-streams+http://s\"\ndurability = \"disk\"", "log.durability: what is on"),
         ("[log]\nstore = \"redis://r\"\ntakeover = \"1s\"", "log.takeover: owners show each second"),
         ("[tls]\ncert = \"x\"", "tls: `key` is missing"),
         ("[tls]\ncert = \"/absent.pem\"\nkey = \"/absent.pem\"", "tls.cert: /absent.pem: "),
@@ -202,5 +211,42 @@ fn the_guide_has_every_key() {
             .iter()
             .any(|way| guide.contains(way));
         assert!(is_there, "docs/relay.md does not say what `{key}` is");
+    }
+}
+
+#[test]
+fn a_streams_server_has_an_address_and_its_key_elsewhere() {
+    let config = |url: &str, more: &str| format!("{GOOD}[log]\nstore = \"{url}\"\n{more}\n");
+    let key = "headers.authorization = \"env:PATH\"";
+    let good = [
+        ("durable-streams+http://127.0.0.1:4437/v1/stream", key),
+        ("durable-streams+https://streams.internal", key),
+        ("durable-streams+http://streams.internal", "takeover = \"4s\""),
+    ];
+    for (url, more) in good {
+        let config = Config::parse(&config(url, more)).expect("a config");
+        let Store::Streams { url: address, headers } = config.log.store else { panic!("{url}") };
+        assert_eq!(format!("durable-streams+{address}"), url);
+        assert_eq!(headers.len(), usize::from(more == key));
+    }
+    for (url, more, expected) in [
+        ("durable-streams+http://streams.internal", key, "log.store: its key would be read on the way"),
+        (
+            "durable-streams+https://ann:hunter2@streams",
+            "",
+            "log.store: it must hold no user and no password",
+        ),
+        ("durable-streams+https://streams/?key=hunter2", "", "log.store: it must end with its path"),
+        ("durable-streams+ws://streams", "", "log.store: it must begin with durable-streams+http://"),
+        ("durable-streams://streams", "", "log.store: it must be \"memory\""),
+        (
+            "durable-streams+https://s",
+            "headers.authorization = \"Bearer hunter2\"",
+            "write where the value stands",
+        ),
+    ] {
+        let found = mistakes(&config(url, more));
+        assert!(found.len() == 1 && found[0].contains(expected), "{url}: {found:?}");
+        assert!(!found[0].contains("hunter2"), "{found:?}");
     }
 }

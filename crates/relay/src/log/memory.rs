@@ -107,6 +107,15 @@ impl Kept {
         Ok(page.cloned().collect())
     }
 
+    fn remove(&mut self, claim: &Claim) -> Result<(), LogError> {
+        let owned = self.turns.get(&claim.key).map(|turn| (turn.head.log, turn.head.epoch));
+        if owned.is_some_and(|owned| owned != (claim.log, claim.epoch)) {
+            return Err(LogError::Fenced);
+        }
+        self.turns.remove(&claim.key);
+        Ok(())
+    }
+
     fn expire(&mut self, retention: Duration) -> usize {
         let mut count = 0;
         self.turns.retain(|_, turn| {
@@ -188,9 +197,8 @@ impl ReplayLog for MemoryLog {
         now(Ok(turns.into_iter().map(|(_, turn, head)| (turn, head)).collect()))
     }
 
-    fn remove(&self, key: TurnKey) -> Answer<'_, ()> {
-        self.kept().turns.remove(&key);
-        now(Ok(()))
+    fn remove(&self, claim: &Claim) -> Answer<'_, ()> {
+        now(self.kept().remove(claim))
     }
 
     fn expire(&self, retention: Duration) -> Answer<'_, usize> {

@@ -9,9 +9,11 @@
 //! - a log whose last frames may be missing has a new id before anything reads it, and no other log ever gets one.
 
 mod memory;
+mod names;
 mod redis;
 mod shared;
 mod sqlite;
+mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -20,19 +22,37 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::turn::End;
 
 pub use memory::MemoryLog;
-pub use redis::{Lifetimes, RedisLog};
+pub use redis::RedisLog;
 pub use shared::{Admission, Hint, SharedLog, Sign, Wishes};
 pub use sqlite::SqliteLog;
+pub use streams::StreamsLog;
+
+/// How long turns are kept, in a log on a server.
+#[derive(Debug, Clone, Copy)]
+pub struct Lifetimes {
+    /// The longest that a turn runs. What it leaves behind if nothing ends it is removed some time later.
+    pub running: Duration,
+    /// How long its frames can be read after its end.
+    pub retention: Duration,
+}
+
+impl Lifetimes {
+    /// How long a turn is kept that nothing ends.
+    fn while_running(&self) -> Duration {
+        self.running + self.retention + Duration::from_mins(10)
+    }
+}
 
 /// The answer of a log, in its time.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, LogError>> + Send + 'a>>;
 
 /// Which turn: the subject is part of it, so that another user's equal id is another turn.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TurnKey {
     /// The agent's name in the config.
     pub upstream: String,
@@ -43,7 +63,7 @@ pub struct TurnKey {
 }
 
 /// What is known of a turn before it starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTurn {
     /// Its session.
     pub session: Option<String>,
@@ -52,7 +72,7 @@ pub struct NewTurn {
 }
 
 /// The start of the agent's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseHead {
     /// Its status.
     pub status: u16,
@@ -61,7 +81,7 @@ pub struct ResponseHead {
 }
 
 /// Where a turn is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The log's id. Numbers of frames hold for one log only.
     pub log: u64,
@@ -190,8 +210,8 @@ pub trait ReplayLog: Send + Sync {
         subject: String,
         session: Option<String>,
     ) -> Answer<'_, Vec<(String, Head)>>;
-    /// Removes a turn that never began.
-    fn remove(&self, key: TurnKey) -> Answer<'_, ()>;
+    /// Removes a turn that never began, unless another has claimed it.
+    fn remove(&self, claim: &Claim) -> Answer<'_, ()>;
     /// Removes the frames of some turns that ended before this time ago, and later the rest of them. Returns how many
     /// expired; 0 if none is left, or if the log does this by itself.
     fn expire(&self, retention: Duration) -> Answer<'_, usize>;

@@ -8,18 +8,19 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_rustls::TlsAcceptor;
 
 use super::hub::Request;
 use super::{App, admin, dispatch, listen, sweep};
+use crate::address::Upstream;
 use crate::certificate::Certificate;
 use crate::client;
 use crate::config::{Config, Secret, Store};
 use crate::connection::{Connections, Listener};
-use crate::log::{Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog};
+use crate::log::{Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog};
 use crate::observe;
 
 /// How long a reader may take nothing of what is written to it. It can come again.
@@ -124,12 +125,25 @@ async fn open(config: &Config) -> Result<Arc<dyn ReplayLog>, LogError> {
         Store::Memory => Arc::new(MemoryLog::default()),
         Store::Sqlite(path) => Arc::new(SqliteLog::open(path, config.log.is_synced)?),
         Store::Redis { url, password } => Arc::new(redis(config, url, password.as_ref()).await?),
+        Store::Streams { url, headers } => Arc::new(streams(config, url, headers).await?),
     })
 }
 
+fn lifetimes(config: &Config) -> Lifetimes {
+    Lifetimes { running: config.limits.turn_time, retention: config.log.retention }
+}
+
+async fn streams(
+    config: &Config,
+    url: &Upstream,
+    headers: &[(HeaderName, Secret)],
+) -> Result<StreamsLog, LogError> {
+    let headers = headers.iter().map(|(name, value)| (name.clone(), value.value())).collect();
+    StreamsLog::open(url, headers, lifetimes(config)).await
+}
+
 async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<RedisLog, LogError> {
-    let lifetimes = Lifetimes { running: config.limits.turn_time, retention: config.log.retention };
-    RedisLog::open(url, password.and_then(Secret::text), lifetimes).await
+    RedisLog::open(url, password.and_then(Secret::text), lifetimes(config)).await
 }
 
 /// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
@@ -170,12 +184,16 @@ pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
         Store::Memory => "the log in memory".to_owned(),
         Store::Sqlite(path) => format!("the log in {}", path.display()),
         Store::Redis { url, .. } => format!("the log in {url}"),
+        Store::Streams { url, .. } => format!("the log at {url}"),
     };
     let opened = match &config.log.store {
         Store::Memory => Ok(()),
         Store::Sqlite(path) => SqliteLog::beside(path).map(drop).map_err(|error| error.to_string()),
         Store::Redis { url, password } => {
             redis(config, url, password.as_ref()).await.map(drop).map_err(|error| error.to_string())
+        }
+        Store::Streams { url, headers } => {
+            streams(config, url, headers).await.map(drop).map_err(|error| error.to_string())
         }
     };
     results.push((store, opened));
@@ -210,5 +228,6 @@ pub async fn purge(config: &Config, what: Purge) -> Result<usize, Failure> {
         Store::Redis { url, password } => {
             Ok(redis(config, url, password.as_ref()).await?.purge(what).await?)
         }
+        Store::Streams { url, headers } => Ok(streams(config, url, headers).await?.purge(what).await?),
     }
 }

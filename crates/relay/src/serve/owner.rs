@@ -83,9 +83,11 @@ pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
     };
     let is_sent = run.drive(&app, agent, request, requests).await;
     if !is_sent {
-        match log.remove(claim.key.clone()).await {
+        // What still waits for the log would keep the removal waiting.
+        run.appending = None;
+        match log.remove(&claim).await {
             Ok(()) => hub.unsent(),
-            // The turn will be ended, as one that has lost its owner.
+            // The turn will be ended, as one that has lost its owner; or another has taken it already.
             Err(_) => run.has_left = true,
         }
     }

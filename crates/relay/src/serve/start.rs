@@ -16,7 +16,7 @@ use super::refusal::Refusal;
 use super::{App, Call};
 use crate::edge;
 use crate::limits::{Exceeded, InUse, Kind};
-use crate::log::{Admission, Created, LogError, NewTurn, TurnKey};
+use crate::log::{Admission, Claim, Created, LogError, NewTurn, TurnKey};
 use crate::mutant::mutant;
 
 /// The longest id of a turn.
@@ -97,7 +97,8 @@ impl Begin {
         }
         match app.log.head(self.key.clone()).await {
             Ok(head) if mutant!("begun_again") && head.response.is_none() => {
-                app.log.remove(self.key.clone()).await?;
+                let claim = Claim { key: self.key.clone(), log: head.log, epoch: head.epoch };
+                app.log.remove(&claim).await?;
             }
             Ok(head) => return Source::of(&app, self.key, head),
             Err(LogError::Gone) => {}

@@ -3,6 +3,9 @@
 #[path = "../redis/server.rs"]
 #[allow(dead_code)] // the other tests use the rest
 mod redis;
+#[path = "../streams/server.rs"]
+#[allow(dead_code)] // the other tests use the rest
+mod streams_server;
 #[path = "../development/world.rs"]
 #[allow(dead_code)] // the other tests use the rest
 mod wire;
@@ -20,4 +23,5 @@ mod restarts;
 mod several;
 mod sockets;
 mod starts;
+mod streams;
 mod users;

@@ -23,7 +23,7 @@ use crate::test::runner::{NodeTests, in_browser};
 use crate::test::session::{Session, check, played};
 use crate::test::tally::{self, Tally};
 use crate::tools::browser::Browser;
-use crate::tools::{proxies, redis, rust};
+use crate::tools::{npm, proxies, redis, rust};
 
 /// Where the gateway listens that the crate's own tests in the browser call, if that is free.
 const GATEWAY_PORT: u16 = 8797;
@@ -81,6 +81,11 @@ pub(super) fn docs(session: &Session<'_>) -> Result<Verdict> {
 }
 
 pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
+    npm::ci(
+        session.project,
+        "tests/streams",
+        "with a durable-streams server for the relay's tests, and its suite",
+    )?;
     let run = |arguments: &[&str]| {
         let mut command = cargo();
         command.args(["test", "--workspace"]).args(arguments).current_dir(session.project.root());

@@ -1,8 +1,7 @@
 //! The names of what is kept. They show nothing of users and sessions, and all keys of a turn are in one slot of a cluster.
 
-use sha2::{Digest, Sha256};
-
-use super::super::TurnKey;
+use super::super::names::digest;
+pub(super) use super::super::names::tag;
 
 /// All turns.
 pub(super) const TURNS: &str = "tw:t:*:m";
@@ -10,11 +9,6 @@ pub(super) const TURNS: &str = "tw:t:*:m";
 pub(super) const SESSIONS: &str = "tw:o:*";
 /// The set of the running turns' tags.
 pub(super) const OPEN: &str = "tw:open";
-
-/// What stands for a turn in the names.
-pub(super) fn tag(key: &TurnKey) -> String {
-    digest(&[&key.upstream, &key.subject, &key.turn])
-}
 
 /// Where a turn is, and what is known of it.
 pub(super) fn turn(tag: &str) -> String {
@@ -59,16 +53,4 @@ pub(super) fn running(subject: &str) -> String {
 /// Whose a session is.
 pub(super) fn session(upstream: &str, session: &str) -> String {
     format!("tw:o:{}", digest(&[upstream, session]))
-}
-
-/// A digest of texts, each with its length, so that no two lists of texts are alike.
-fn digest(texts: &[&str]) -> String {
-    let mut digest = Sha256::new();
-    for text in texts {
-        digest.update((text.len() as u64).to_be_bytes());
-        digest.update(text.as_bytes());
-    }
-    let mut half = [0; 16];
-    half.copy_from_slice(&digest.finalize()[..16]);
-    format!("{:032x}", u128::from_be_bytes(half))
 }

@@ -33,7 +33,7 @@ impl RedisLog {
     pub(super) async fn list(&self, key: &TurnKey, tag: &str, session: Option<&str>) -> Result<(), LogError> {
         let commands = &self.connections.commands;
         let list = vec![keys::list(&key.upstream, &key.subject)];
-        let lives = self.while_running() + REMEMBERED;
+        let lives = self.lifetimes.while_running() + REMEMBERED;
         let arguments = vec![value(member(&key.turn, session)), millis(lives)];
         let running = async {
             let added: Result<(), _> = commands.sadd(keys::OPEN, tag).await;

@@ -27,18 +27,9 @@ use self::lists::Lists;
 use self::rows::{Row, fields, log_id, millis, value};
 use self::scripts::{Scripts, number, run};
 use super::{
-    Admission, Answer, Change, Claim, Created, Head, Hint, LogError, NewTurn, Purge, REMEMBERED, ReplayLog,
-    ResponseHead, SharedLog, Sign, TurnKey, Wishes, new_log_id,
+    Admission, Answer, Change, Claim, Created, Head, Hint, Lifetimes, LogError, NewTurn, Purge, REMEMBERED,
+    ReplayLog, ResponseHead, SharedLog, Sign, TurnKey, Wishes, new_log_id,
 };
-
-/// How long turns are kept.
-#[derive(Debug, Clone, Copy)]
-pub struct Lifetimes {
-    /// The longest that a turn runs. What it leaves behind if nothing ends it is removed some time later.
-    pub running: Duration,
-    /// How long its frames can be read after its end.
-    pub retention: Duration,
-}
 
 /// Keeps turns in Redis.
 #[derive(Debug)]
@@ -67,11 +58,6 @@ impl RedisLog {
         })
     }
 
-    /// How long a turn is kept that nothing ends.
-    fn while_running(&self) -> Duration {
-        self.lifetimes.running + self.lifetimes.retention + Duration::from_mins(10)
-    }
-
     fn publish(&self) -> Value {
         value(if self.is_cluster { "SPUBLISH" } else { "PUBLISH" })
     }
@@ -85,7 +71,7 @@ impl RedisLog {
         let (tag, log) = (keys::tag(&key), new_log_id()?);
         // First the lists: a turn that they have and that is not there does no harm.
         self.list(&key, &tag, new.session.as_deref()).await?;
-        let mut arguments = vec![log_id(log), millis(self.while_running())];
+        let mut arguments = vec![log_id(log), millis(self.lifetimes.while_running())];
         arguments.extend(fields(&key, &new));
         let answer = run(&self.connections.commands, &self.scripts.create, vec![keys::turn(&tag)], arguments);
         match answer.await {
@@ -117,7 +103,7 @@ impl RedisLog {
             value(content_type),
             value(end.unwrap_or_default()),
             self.publish(),
-            millis(self.while_running()),
+            millis(self.lifetimes.while_running()),
             millis(self.lifetimes.retention),
             millis(self.lifetimes.retention + REMEMBERED),
         ];
@@ -188,12 +174,12 @@ impl ReplayLog for RedisLog {
         Box::pin(self.listed(upstream, subject, session))
     }
 
-    fn remove(&self, key: TurnKey) -> Answer<'_, ()> {
+    fn remove(&self, claim: &Claim) -> Answer<'_, ()> {
+        let (key, tag) = (claim.key.clone(), keys::tag(&claim.key));
+        let arguments = vec![log_id(claim.log), value(claim.epoch.to_string())];
         Box::pin(async move {
-            let tag = keys::tag(&key);
-            let removed: Result<(), _> =
-                self.connections.commands.del(vec![keys::turn(&tag), keys::frames(&tag)]).await;
-            removed.map_err(|error| failed(&error))?;
+            let keys = vec![keys::turn(&tag), keys::frames(&tag)];
+            run(&self.connections.commands, &self.scripts.remove, keys, arguments).await?;
             self.uncount(&key).await;
             Ok(())
         })
@@ -257,8 +243,11 @@ impl SharedLog for RedisLog {
         Box::pin(async move {
             let tag = keys::tag(&claim.key);
             self.list(&claim.key, &tag, new.session.as_deref()).await?;
-            let mut arguments =
-                vec![log_id(claim.log), value(claim.epoch.to_string()), millis(self.while_running())];
+            let mut arguments = vec![
+                log_id(claim.log),
+                value(claim.epoch.to_string()),
+                millis(self.lifetimes.while_running()),
+            ];
             arguments.extend(fields(&claim.key, &new));
             if let Some(response) = response {
                 let status = value(response.status.to_string());

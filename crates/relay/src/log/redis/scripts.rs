@@ -24,6 +24,7 @@ pub(super) struct Scripts {
     pub(super) note: Script,
     pub(super) own: Script,
     pub(super) read: Script,
+    pub(super) remove: Script,
     pub(super) restore: Script,
 }
 
@@ -50,6 +51,7 @@ impl Scripts {
             note: Script::from_lua(include_str!("note.lua")),
             own: Script::from_lua(include_str!("own.lua")),
             read: Script::from_lua(include_str!("read.lua")),
+            remove: Script::from_lua(include_str!("remove.lua")),
             restore: Script::from_lua(include_str!("restore.lua")),
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::tests::server::Redis;
-use super::super::tests::{ends, frames, in_redis, key, made, new};
+use super::super::tests::{again, ends, frames, in_redis, key, made, new};
 use super::*;
 use crate::turn::{CutReason, End, UpstreamState};
 
@@ -12,17 +12,6 @@ const KEEPING: [&str; 4] = ["--appendonly", "yes", "--save", ""];
 async fn connected(redis: &Redis) -> RedisLog {
     // After a restart the first attempts may fail.
     in_redis(redis).await
-}
-
-/// The answer, once the connection is there again.
-async fn again<T>(mut ask: impl AsyncFnMut() -> Result<T, LogError>) -> Result<T, LogError> {
-    for _ in 0..100 {
-        match ask().await {
-            Err(LogError::Unreachable(_)) => tokio::time::sleep(Duration::from_millis(100)).await,
-            answer => return answer,
-        }
-    }
-    ask().await
 }
 
 #[tokio::test]

@@ -146,8 +146,9 @@ impl ReplayLog for SqliteLog {
         self.read_rows(move |rows| rows::turns(rows, &upstream, &subject, session.as_deref()))
     }
 
-    fn remove(&self, key: TurnKey) -> Answer<'_, ()> {
-        self.writer.write(false, move |rows| rows::remove(rows, &key))
+    fn remove(&self, claim: &Claim) -> Answer<'_, ()> {
+        let claim = claim.clone();
+        self.writer.write(false, move |rows| rows::remove(rows, &claim))
     }
 
     fn expire(&self, retention: Duration) -> Answer<'_, usize> {

@@ -237,8 +237,11 @@ pub(super) fn turns(
     Ok(turns.collect::<rusqlite::Result<_>>()?)
 }
 
-pub(super) fn remove(rows: &Connection, key: &TurnKey) -> Result<()> {
-    if let Some((id, _)) = found(rows, key)? {
+pub(super) fn remove(rows: &Connection, claim: &Claim) -> Result<()> {
+    if let Some((id, head)) = found(rows, &claim.key)? {
+        if (head.log, head.epoch) != (claim.log, claim.epoch) {
+            return Err(LogError::Fenced.into());
+        }
         rows.execute("DELETE FROM entry WHERE turn = ?", [id])?;
         rows.execute("DELETE FROM turn WHERE id = ?", [id])?;
     }

@@ -1,0 +1,152 @@
+//! What this process knows of the turns that it writes or reads: copies of their streams, which it reads on from where they end.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::super::{LogError, Wishes};
+use super::record::{Reader, Unreadable};
+use super::server::{BEGINNING, Server};
+use super::turn::Turn;
+
+/// How long a copy is kept that is not used: a reader who comes for its next page soon finds it here.
+const KEPT: Duration = Duration::from_secs(5);
+/// The bytes of all copies, beyond which those are dropped that are not in use.
+const ROOM: usize = 256 << 20;
+
+/// A copy of a turn's stream, as far as it was read.
+#[derive(Debug)]
+pub(super) struct Copy {
+    /// Where the stream is read on.
+    pub(super) next: String,
+    reader: Reader,
+    pub(super) turn: Option<Turn>,
+    pub(super) frames: Vec<Bytes>,
+    /// The size of the frames, also counted in the sum of all copies.
+    bytes: usize,
+    all_bytes: Arc<AtomicUsize>,
+}
+
+impl Copy {
+    fn new(all_bytes: Arc<AtomicUsize>) -> Self {
+        Self {
+            next: BEGINNING.to_owned(),
+            reader: Reader::default(),
+            turn: None,
+            frames: Vec::new(),
+            bytes: 0,
+            all_bytes,
+        }
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(self.all_bytes.clone());
+    }
+
+    /// Takes the bytes that come next, after which the stream goes on at `next`.
+    pub(super) fn feed(&mut self, bytes: &[u8], next: String) -> Result<(), Unreadable> {
+        self.reader.feed(bytes);
+        self.next = next;
+        while let Some((record, frames)) = self.reader.next()? {
+            if Turn::take(&mut self.turn, record) {
+                let size = frames.iter().map(Bytes::len).sum();
+                self.bytes += size;
+                self.all_bytes.fetch_add(size, Ordering::Relaxed);
+                self.frames.extend(frames);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what is new. The turn is `None` if there is none.
+    pub(super) async fn refresh(&mut self, server: &Server, path: &str) -> Result<Option<&Turn>, LogError> {
+        for _ in 0..2 {
+            // A future that is dropped in between leaves the copy as it was.
+            let Some((pieces, next)) = server.rest(path, &self.next).await? else {
+                self.clear();
+                return Ok(None);
+            };
+            // Offsets are in the order of their bytes. A stream that ends before what was read is not the same any more.
+            let is_shorter = self.next != BEGINNING && next < self.next;
+            if !is_shorter && self.feed(&pieces.concat(), next).is_ok() {
+                return Ok(self.turn.as_ref().filter(|turn| !turn.is_removed()));
+            }
+            self.clear();
+        }
+        Err(LogError::Unreachable("the streams' server: a turn there cannot be read".to_owned()))
+    }
+
+    /// The frames after an offset, as many as have so many bytes together, but at least one.
+    pub(super) fn page(&self, after: u64, max_bytes: usize) -> Vec<Bytes> {
+        let skip = usize::try_from(after).unwrap_or(usize::MAX);
+        let mut size = 0;
+        let page = self.frames.iter().skip(skip).take_while(|frame| {
+            let fits = size == 0 || size + frame.len() <= max_bytes;
+            size += frame.len();
+            fits
+        });
+        page.cloned().collect()
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        self.all_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// What users want of a turn, as far as it was read.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) next: Option<String>,
+    pub(super) wishes: Wishes,
+}
+
+/// A turn that is in use.
+#[derive(Debug)]
+pub(super) struct Used {
+    /// What its owner, if it is in this process, knows of it. `None` if that has to be read anew: an append may have come or not.
+    pub(super) owned: tokio::sync::Mutex<Option<Turn>>,
+    pub(super) copy: tokio::sync::Mutex<Copy>,
+    pub(super) wanted: tokio::sync::Mutex<Wanted>,
+}
+
+/// All turns in use, by their tags.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    used: Mutex<HashMap<String, (Instant, Arc<Used>)>>,
+    bytes: Arc<AtomicUsize>,
+}
+
+impl Copies {
+    fn used(&self) -> MutexGuard<'_, HashMap<String, (Instant, Arc<Used>)>> {
+        // No critical section here panics halfway.
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The turn with this tag.
+    pub(super) fn of(&self, tag: &str) -> Arc<Used> {
+        let mut used = self.used();
+        let now = Instant::now();
+        let kept = if self.bytes.load(Ordering::Relaxed) > ROOM { Duration::ZERO } else { KEPT };
+        used.retain(|_, (touched, used)| Arc::strong_count(used) > 1 || now - *touched <= kept);
+        let new = || {
+            Arc::new(Used {
+                owned: tokio::sync::Mutex::default(),
+                copy: tokio::sync::Mutex::new(Copy::new(self.bytes.clone())),
+                wanted: tokio::sync::Mutex::default(),
+            })
+        };
+        let (touched, used) = used.entry(tag.to_owned()).or_insert_with(|| (now, new()));
+        *touched = now;
+        used.clone()
+    }
+
+    /// Forgets a turn that was removed.
+    pub(super) fn forget(&self, tag: &str) {
+        self.used().remove(tag);
+    }
+}

@@ -1,0 +1,141 @@
+//! What becomes of turns: which of them run, and how they are removed when their time has passed, or when they are purged. The
+//! protocol sets the time that a stream lives when it is made, and not again: relays remove what is old.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::super::{Head, LogError, Purge, REMEMBERED, Sign, TurnKey};
+use super::index::{Listed, Seen, Stage, Which};
+use super::server::BEGINNING;
+use super::{AT_ONCE, Kept, names, sessions};
+
+/// How many turns expire at once.
+const A_FEW: usize = 16;
+/// How long an owner must not make a turn again that was removed on purpose. It notices within seconds.
+const REMOVED: Duration = Duration::from_mins(5);
+
+impl Kept {
+    /// What is left of a turn whose time has passed.
+    pub(super) async fn past(&self, tag: &str) -> Result<Option<(TurnKey, Head)>, LogError> {
+        let Some((pieces, _)) = self.server.rest(&names::past(tag), BEGINNING).await? else {
+            return Ok(None);
+        };
+        let unreadable =
+            |_| LogError::Unreachable("the streams' server: a turn's rest cannot be read".to_owned());
+        serde_json::from_slice(&pieces.concat()).map(Some).map_err(unreadable)
+    }
+
+    /// Notes that this process has ended a turn.
+    pub(super) fn ended(&self, tag: &str) {
+        self.index.found(tag, Stage::Ended(Instant::now()));
+    }
+
+    /// Looks at a turn that is not known to have ended.
+    async fn look(&self, tag: &str, stage: Stage) -> Result<Stage, LogError> {
+        let missing = || match stage {
+            Stage::Missing(since) => Stage::Missing(since),
+            _ => Stage::Missing(Instant::now()),
+        };
+        let Some(tail) = self.server.tail(&names::turn(tag)).await? else { return Ok(missing()) };
+        if tail.is_closed {
+            return Ok(Stage::Ended(Instant::now()));
+        }
+        match &stage {
+            Stage::Running(Some(seen)) if seen.tail != tail.next => {
+                let sign = Sign { beats: seen.sign.beats + 1, ..seen.sign };
+                return Ok(Stage::Running(Some(Seen { tail: tail.next, sign, silent: 0, ..seen.clone() })));
+            }
+            // Whether another has claimed it is read only if its owner says nothing twice.
+            Stage::Running(Some(seen)) if seen.silent != 1 => {
+                let silent = seen.silent.saturating_add(1);
+                return Ok(Stage::Running(Some(Seen { silent, ..seen.clone() })));
+            }
+            _ => {}
+        }
+        let (key, head) = match self.head(tag).await {
+            Ok(turn) => turn,
+            Err(LogError::Gone) => return Ok(missing()),
+            Err(error) => return Err(error),
+        };
+        let (beats, silent) = match &stage {
+            Stage::Running(Some(seen)) => (seen.sign.beats, seen.silent + 1),
+            _ => (0, 0),
+        };
+        let sign = Sign { epoch: head.epoch, last: head.last, beats };
+        Ok(Stage::Running(Some(Seen { key, tail: tail.next, sign, silent })))
+    }
+
+    /// The running turns with their signs of life: a stream that grows.
+    pub(super) async fn signs(&self) -> Result<Vec<(TurnKey, Sign)>, LogError> {
+        self.index.refresh(&self.server).await?;
+        let running = self.index.of(&Which::All).into_iter();
+        let running = running.filter(|turn| matches!(turn.stage, Stage::Running(_) | Stage::Missing(_)));
+        let look = async |turn: Listed| Ok((self.look(&turn.tag, turn.stage).await?, turn.tag));
+        let found: Vec<(Stage, String)> =
+            stream::iter(running).map(look).buffer_unordered(AT_ONCE).try_collect().await?;
+        let mut signs = Vec::new();
+        for (stage, tag) in found {
+            if let Stage::Running(Some(seen)) = &stage {
+                signs.push((seen.key.clone(), seen.sign));
+            }
+            self.index.found(&tag, stage);
+        }
+        Ok(signs)
+    }
+
+    /// Removes the frames of some turns that ended before this time ago, as this relay has seen it.
+    pub(super) async fn expire(&self, retention: Duration) -> Result<usize, LogError> {
+        let is_old = |turn: &Listed| matches!(turn.stage, Stage::Ended(at) if at.elapsed() >= retention);
+        let old = self.index.of(&Which::All).into_iter().filter(is_old).take(A_FEW);
+        let mut count = 0;
+        for Listed { tag, .. } in old {
+            match self.head(&tag).await {
+                Ok((key, head)) if !head.is_expired => {
+                    let rest = serde_json::to_vec(&(key, Head { is_expired: true, ..head }));
+                    let rest = rest.map_err(|error| LogError::Unreachable(error.to_string()))?;
+                    // In this order: a turn is always there, or what is left of it.
+                    self.server.make(&names::past(&tag), Some(REMEMBERED), rest.into()).await?;
+                    self.server.delete(&names::turn(&tag)).await?;
+                    self.server.delete(&names::wishes(&tag)).await?;
+                    self.index.expired(&self.server, &tag).await?;
+                    count += 1;
+                }
+                // Another relay was faster.
+                Ok(_) => self.index.found(&tag, Stage::Expired),
+                Err(LogError::Gone) => self.index.forget(&tag),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(count)
+    }
+
+    /// Removes turns, and whose sessions are.
+    pub(super) async fn purge(&self, what: Purge) -> Result<usize, LogError> {
+        let which = match &what {
+            Purge::All => Which::All,
+            Purge::Subject(subject) => Which::Subject(subject.clone()),
+            Purge::Session { upstream, session } => {
+                Which::Session { upstream: upstream.clone(), session: session.clone() }
+            }
+        };
+        let turns = self.listed(&which).await?;
+        for (key, _) in &turns {
+            let tag = names::tag(key);
+            self.server.make(&names::removed(&tag), Some(REMOVED), Bytes::new()).await?;
+            for path in [names::turn(&tag), names::wishes(&tag), names::past(&tag)] {
+                self.server.delete(&path).await?;
+            }
+            self.copies.forget(&tag);
+            self.index.gone(&self.server, &tag).await?;
+            self.index.forget(&tag);
+        }
+        match what {
+            Purge::Session { .. } => {}
+            Purge::Subject(subject) => sessions::purge(&self.server, Some(&subject)).await?,
+            Purge::All => sessions::purge(&self.server, None).await?,
+        }
+        Ok(turns.len())
+    }
+}

@@ -1,0 +1,243 @@
+//! Which turns there are: one stream for each day, in which each turn is listed before it is made. Each relay keeps a copy in memory,
+//! about two hundred bytes for a turn, and asks the turns themselves what is true of them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::super::{LogError, NewTurn, Sign, TurnKey};
+use super::names::{self, digest, tag};
+use super::server::{BEGINNING, Posted, Server};
+
+const DAY: Duration = Duration::from_hours(24);
+/// How long a turn must be gone before it is forgotten: one that is being made is listed first.
+const FORGOTTEN: Duration = Duration::from_mins(1);
+
+/// A line of the index.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// A turn is about to be made. All names are digests.
+    Turn { tag: String, upstream: String, subject: String, session: Option<String> },
+    /// Its frames are gone.
+    Expired(String),
+    /// All of it is gone.
+    Gone(String),
+}
+
+/// A turn in the index.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    pub(super) tag: String,
+    upstream: String,
+    subject: String,
+    session: Option<String>,
+    pub(super) stage: Stage,
+}
+
+/// What this relay knows of it.
+#[derive(Debug, Clone)]
+pub(super) enum Stage {
+    /// It runs, or nothing is known yet.
+    Running(Option<Seen>),
+    /// It is not there, since then.
+    Missing(Instant),
+    /// It has ended, by then.
+    Ended(Instant),
+    /// Its frames are gone.
+    Expired,
+}
+
+/// A running turn, when it was last looked at.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    pub(super) key: TurnKey,
+    /// Where its stream ended.
+    pub(super) tail: String,
+    pub(super) sign: Sign,
+    /// How many looks in a row have found it the same.
+    pub(super) silent: u32,
+}
+
+/// Which turns are meant.
+#[derive(Debug)]
+pub(super) enum Which {
+    All,
+    Subject(String),
+    Session { upstream: String, session: String },
+    User { upstream: String, subject: String, session: Option<String> },
+}
+
+impl Which {
+    fn has(&self, turn: &Listed) -> bool {
+        let is = |name: &str, text: &str| name == digest(&[text]);
+        let is_in = |session: &str| turn.session.as_deref().is_some_and(|name| is(name, session));
+        match self {
+            Self::All => true,
+            Self::Subject(subject) => is(&turn.subject, subject),
+            Self::Session { upstream, session } => is(&turn.upstream, upstream) && is_in(session),
+            Self::User { upstream, subject, session } => {
+                is(&turn.upstream, upstream)
+                    && is(&turn.subject, subject)
+                    && session.as_deref().is_none_or(is_in)
+            }
+        }
+    }
+}
+
+/// The index, as far as it was read.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// How many days back a turn may have begun.
+    back: u64,
+    /// How far each day is read, and the beginning of a line whose rest is to come.
+    days: tokio::sync::Mutex<HashMap<u64, (String, Vec<u8>)>>,
+    turns: Mutex<Turns>,
+}
+
+#[derive(Debug, Default)]
+struct Turns {
+    /// In the order of the index.
+    listed: BTreeMap<u64, Listed>,
+    numbers: HashMap<String, u64>,
+    next: u64,
+}
+
+impl Turns {
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Turn { tag, upstream, subject, session } => {
+                if !self.numbers.contains_key(&tag) {
+                    self.next += 1;
+                    self.numbers.insert(tag.clone(), self.next);
+                    let stage = Stage::Running(None);
+                    self.listed.insert(self.next, Listed { tag, upstream, subject, session, stage });
+                }
+            }
+            Line::Expired(tag) => self.set(&tag, Stage::Expired),
+            Line::Gone(tag) => self.forget(&tag),
+        }
+    }
+
+    fn set(&mut self, tag: &str, stage: Stage) {
+        if let Some(turn) = self.numbers.get(tag).and_then(|number| self.listed.get_mut(number)) {
+            // What has ended is not looked at again, and keeps its time.
+            if !matches!((&turn.stage, &stage), (Stage::Ended(_), Stage::Ended(_))) {
+                turn.stage = stage;
+            }
+        }
+    }
+
+    fn forget(&mut self, tag: &str) {
+        if let Some(number) = self.numbers.remove(tag) {
+            self.listed.remove(&number);
+        }
+    }
+}
+
+impl Index {
+    /// The index of turns that are known for so long.
+    pub(super) fn new(known: Duration) -> Self {
+        let back = known.as_secs().div_ceil(DAY.as_secs());
+        Self { back, days: tokio::sync::Mutex::default(), turns: Mutex::default() }
+    }
+
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        // No critical section here panics halfway.
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists a turn that is about to be made.
+    pub(super) async fn list(&self, server: &Server, key: &TurnKey, new: &NewTurn) -> Result<(), LogError> {
+        let line = Line::Turn {
+            tag: tag(key),
+            upstream: digest(&[&key.upstream]),
+            subject: digest(&[&key.subject]),
+            session: new.session.as_deref().map(|session| digest(&[session])),
+        };
+        self.write(server, &line).await
+    }
+
+    /// Says that a turn's frames are gone.
+    pub(super) async fn expired(&self, server: &Server, tag: &str) -> Result<(), LogError> {
+        self.turns().set(tag, Stage::Expired);
+        self.write(server, &Line::Expired(tag.to_owned())).await
+    }
+
+    /// Says that a turn is gone.
+    pub(super) async fn gone(&self, server: &Server, tag: &str) -> Result<(), LogError> {
+        self.write(server, &Line::Gone(tag.to_owned())).await
+    }
+
+    async fn write(&self, server: &Server, line: &Line) -> Result<(), LogError> {
+        let mut line = serde_json::to_vec(line).map_err(|error| LogError::Unreachable(error.to_string()))?;
+        line.push(b'\n');
+        let (path, line) = (names::day(today()), Bytes::from(line));
+        if server.post(&path, None, false, line.clone()).await? == Posted::Gone {
+            let days = u32::try_from(self.back + 2).unwrap_or(u32::MAX);
+            server.make(&path, Some(DAY.saturating_mul(days)), Bytes::new()).await?;
+            if server.post(&path, None, false, line).await? != Posted::New {
+                return Err(LogError::Unreachable(
+                    "the streams' server: its index cannot be written".to_owned(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what is new in the index. The clocks of two relays may differ by a day.
+    pub(super) async fn refresh(&self, server: &Server) -> Result<(), LogError> {
+        let mut days = self.days.lock().await;
+        let today = today();
+        let wanted = today.saturating_sub(self.back + 1)..=today + 1;
+        days.retain(|day, _| wanted.contains(day));
+        for day in wanted {
+            let (next, begun) = days.entry(day).or_insert_with(|| (BEGINNING.to_owned(), Vec::new()));
+            let mut read = server.rest(&names::day(day), next).await?;
+            if next != BEGINNING && read.as_ref().is_none_or(|(_, end)| *end < *next) {
+                // The server has lost it, and lists turns from the beginning.
+                (*next, *begun) = (BEGINNING.to_owned(), Vec::new());
+                read = server.rest(&names::day(day), next).await?;
+            }
+            let Some((pieces, end)) = read else { continue };
+            *next = end;
+            begun.extend_from_slice(&pieces.concat());
+            let whole = begun.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
+            let mut turns = self.turns();
+            for line in begun.drain(..whole).as_slice().split(|&byte| byte == b'\n') {
+                // What cannot be read is no line of a relay.
+                if let Ok(line) = serde_json::from_slice(line) {
+                    turns.take(line);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The turns that are meant, newest first.
+    pub(super) fn of(&self, which: &Which) -> Vec<Listed> {
+        self.turns().listed.values().rev().filter(|turn| which.has(turn)).cloned().collect()
+    }
+
+    /// Notes what a look at a turn has found.
+    pub(super) fn found(&self, tag: &str, stage: Stage) {
+        let mut turns = self.turns();
+        match stage {
+            Stage::Missing(since) if since.elapsed() > FORGOTTEN => turns.forget(tag),
+            stage => turns.set(tag, stage),
+        }
+    }
+
+    /// Forgets a turn.
+    pub(super) fn forget(&self, tag: &str) {
+        self.turns().forget(tag);
+    }
+}
+
+/// Today's number.
+fn today() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / DAY.as_secs())
+}

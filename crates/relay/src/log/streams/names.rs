@@ -1,0 +1,36 @@
+//! The paths of the streams, below the server's address.
+
+pub(super) use super::super::names::{digest, tag};
+
+/// A turn's records.
+pub(super) fn turn(tag: &str) -> String {
+    format!("/turns/{tag}")
+}
+
+/// What users want of a running turn.
+pub(super) fn wishes(tag: &str) -> String {
+    format!("/wishes/{tag}")
+}
+
+/// What is left of a turn whose frames are gone.
+pub(super) fn past(tag: &str) -> String {
+    format!("/past/{tag}")
+}
+
+/// What is left for a while of a turn that was removed on purpose.
+pub(super) fn removed(tag: &str) -> String {
+    format!("/removed/{tag}")
+}
+
+/// The turns that began on a day.
+pub(super) fn day(day: u64) -> String {
+    format!("/index/{day}")
+}
+
+/// Whose a session is.
+pub(super) fn session(session: &str) -> String {
+    format!("/sessions/{session}")
+}
+
+/// All sessions.
+pub(super) const SESSIONS: &str = "/sessions/all";

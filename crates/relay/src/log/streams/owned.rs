@@ -1,0 +1,238 @@
+//! What a turn's owner writes. The server decides whether it may: it counts the records of each epoch. When an answer does not come,
+//! or is another one than expected, the turn is read anew, and what it says is true.
+
+use bytes::Bytes;
+use tokio::sync::MutexGuard;
+
+use super::super::{Change, Claim, Created, LogError, NewTurn, ResponseHead, TurnKey, Wishes, new_log_id};
+use super::Kept;
+use super::copies::Used;
+use super::names::{self, tag};
+use super::record::Record;
+use super::server::{Posted, Turnstile};
+use super::turn::Turn;
+
+/// How often a record is sent, if the server knows another one of its number.
+const TRIES: usize = 3;
+
+/// What the owner knows of its turn, while nothing else here writes.
+type Owned<'u> = MutexGuard<'u, Option<Turn>>;
+
+impl Kept {
+    /// The turn as the server has it.
+    async fn fetched(&self, used: &Used, tag: &str) -> Result<Turn, LogError> {
+        let mut copy = used.copy.lock().await;
+        copy.refresh(&self.server, &names::turn(tag)).await?.cloned().ok_or(LogError::Gone)
+    }
+
+    /// Writes the owner's next record, which it may if `is_permitted` says so of the turn: `Ok(false)` if the record is there already.
+    async fn write(
+        &self,
+        used: &Used,
+        owned: &mut Owned<'_>,
+        (record, frames): (Record, &[Bytes]),
+        claim: &Claim,
+        is_permitted: impl Fn(&Turn) -> Result<bool, LogError>,
+    ) -> Result<(), LogError> {
+        let tag = tag(&claim.key);
+        let is_last = matches!(&record, Record::Frames { end: Some(_), .. } | Record::Removed { .. });
+        let body = record.written(frames).map_err(|error| LogError::Unreachable(error.to_string()))?;
+        let mut expected = None;
+        for _ in 0..TRIES {
+            // It is put back only when it is sure what the server has.
+            let mut turn = match owned.take() {
+                Some(turn) => turn,
+                None => self.fetched(used, &tag).await?,
+            };
+            match is_permitted(&turn) {
+                Ok(true) => {}
+                settled => {
+                    **owned = Some(turn);
+                    return settled.map(drop);
+                }
+            }
+            let turnstile = Turnstile { epoch: claim.epoch, seq: expected.take().unwrap_or(turn.seq) };
+            match self.server.post(&names::turn(&tag), Some(turnstile), is_last, body.clone()).await? {
+                Posted::New => {
+                    turn.seq = turnstile.seq;
+                    let mut turn = Some(turn);
+                    Turn::take(&mut turn, record);
+                    **owned = turn;
+                    return Ok(());
+                }
+                Posted::Fenced => return Err(LogError::Fenced),
+                Posted::Gone => return Err(LogError::Gone),
+                Posted::Gap(seq) => expected = Some(seq),
+                Posted::Known | Posted::Closed => {}
+            }
+        }
+        Err(LogError::Unreachable("the streams' server: it counts a turn's records otherwise".to_owned()))
+    }
+
+    /// Begins a turn, unless it is there.
+    pub(super) async fn create(&self, key: TurnKey, new: NewTurn) -> Result<Created, LogError> {
+        let (tag, log) = (tag(&key), new_log_id()?);
+        self.index.list(&self.server, &key, &new).await?;
+        let used = self.copies.of(&tag);
+        let mut owned = used.owned.lock().await;
+        *owned = None;
+        let record = Record::Made { log, epoch: 1, key: key.clone(), new, response: None };
+        for _ in 0..TRIES {
+            self.server.make(&names::turn(&tag), Some(self.lifetimes.while_running()), Bytes::new()).await?;
+            let body = record.written(&[]).map_err(|error| LogError::Unreachable(error.to_string()))?;
+            let turnstile = Some(Turnstile { epoch: 1, seq: 0 });
+            let posted = self.server.post(&names::turn(&tag), turnstile, false, body).await;
+            match self.head(&tag).await {
+                // Whatever the answer was: it is this one, or another's.
+                Ok((_, head)) if head.log == log => {
+                    if let Some((_, past)) = self.past(&tag).await? {
+                        // Its time had passed just before.
+                        self.server.delete(&names::turn(&tag)).await?;
+                        return Ok(Created::Exists(past));
+                    }
+                    Turn::take(&mut owned, record);
+                    return Ok(Created::New(Claim { key, log, epoch: 1 }));
+                }
+                Ok((_, head)) => return Ok(Created::Exists(head)),
+                // What its owner has removed may be left as a stream.
+                Err(LogError::Gone) => {
+                    posted?;
+                    self.server.delete(&names::turn(&tag)).await?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(LogError::Unreachable("the streams' server: a turn cannot be made".to_owned()))
+    }
+
+    /// Takes a turn over.
+    pub(super) async fn claim(&self, key: TurnKey, seen: u64) -> Result<Claim, LogError> {
+        let (tag, by) = (tag(&key), new_log_id()?);
+        let used = self.copies.of(&tag);
+        let mut owned = used.owned.lock().await;
+        *owned = None;
+        let turn = match self.fetched(&used, &tag).await {
+            // What has expired was closed.
+            Err(LogError::Gone) if self.past(&tag).await?.is_some() => return Err(LogError::Closed),
+            turn => turn?,
+        };
+        if turn.end.is_some() {
+            return Err(LogError::Closed);
+        }
+        if turn.epoch != seen {
+            return Err(LogError::Fenced);
+        }
+        let epoch = seen + 1;
+        let body = Record::Claimed { epoch, by }.written(&[]);
+        let body = body.map_err(|error| LogError::Unreachable(error.to_string()))?;
+        // Of two at once, the server takes one, and tells the other that it knows this record.
+        self.server.post(&names::turn(&tag), Some(Turnstile { epoch, seq: 0 }), false, body).await?;
+        let turn = self.fetched(&used, &tag).await?;
+        if turn.by != by {
+            return Err(if turn.end.is_some() { LogError::Closed } else { LogError::Fenced });
+        }
+        let claim = turn.claim();
+        *owned = Some(turn);
+        Ok(claim)
+    }
+
+    /// Appends frames and the rest of a change.
+    pub(super) async fn append(
+        &self,
+        claim: Claim,
+        at: u64,
+        frames: Vec<Bytes>,
+        change: Change,
+    ) -> Result<(), LogError> {
+        let tag = tag(&claim.key);
+        let record = Record::Frames {
+            epoch: claim.epoch,
+            at,
+            lengths: frames.iter().map(Bytes::len).collect(),
+            response: change.response.clone(),
+            end: change.end,
+        };
+        let used = self.copies.of(&tag);
+        let mut owned = used.owned.lock().await;
+        let is_permitted = |turn: &Turn| turn.permits_append(&claim, at, frames.len(), &change);
+        let written = self.write(&used, &mut owned, (record, &frames), &claim, is_permitted).await;
+        match written {
+            Ok(()) if change.end.is_some() => self.ended(&tag),
+            // What has expired was closed.
+            Err(LogError::Gone) if self.past(&tag).await?.is_some() => return Err(LogError::Closed),
+            _ => {}
+        }
+        written
+    }
+
+    /// Removes a turn that never began. Its owner says so in the stream, which another's claim would have refused.
+    pub(super) async fn remove(&self, claim: Claim) -> Result<(), LogError> {
+        let tag = tag(&claim.key);
+        let used = self.copies.of(&tag);
+        let mut owned = used.owned.lock().await;
+        let record = Record::Removed { epoch: claim.epoch };
+        let is_permitted = |turn: &Turn| match turn.permits(&claim) {
+            // Its end does not keep it.
+            Err(LogError::Closed) => Ok(false),
+            permitted => permitted.map(|()| true),
+        };
+        match self.write(&used, &mut owned, (record, &[]), &claim, is_permitted).await {
+            Err(LogError::Gone) => return Ok(()),
+            written => written?,
+        }
+        *owned = None;
+        self.server.delete(&names::turn(&tag)).await?;
+        self.copies.forget(&tag);
+        self.index.gone(&self.server, &tag).await
+    }
+
+    /// Says that the owner lives, and learns what users want of it.
+    pub(super) async fn beat(&self, claim: Claim, last: u64) -> Result<Wishes, LogError> {
+        let tag = tag(&claim.key);
+        let used = self.copies.of(&tag);
+        let mut owned = used.owned.lock().await;
+        let record = Record::Beat { epoch: claim.epoch };
+        let is_permitted = |turn: &Turn| turn.permits(&claim).map(|()| true);
+        self.write(&used, &mut owned, (record, &[]), &claim, is_permitted).await?;
+        let known = owned.as_ref().map_or(last, |turn| turn.last);
+        drop(owned);
+        if known != last {
+            return Err(LogError::Tail(known));
+        }
+        self.wishes(&used, &tag).await
+    }
+
+    /// Makes a turn again that the server has lost as a whole.
+    pub(super) async fn restore(
+        &self,
+        claim: Claim,
+        new: NewTurn,
+        response: Option<ResponseHead>,
+    ) -> Result<(), LogError> {
+        let tag = tag(&claim.key);
+        let used = self.copies.of(&tag);
+        let mut owned = used.owned.lock().await;
+        *owned = None;
+        match self.head(&tag).await {
+            Ok(_) => return Err(LogError::Fenced),
+            Err(LogError::Gone) => {}
+            Err(error) => return Err(error),
+        }
+        if self.server.tail(&names::removed(&tag)).await?.is_some() {
+            return Err(LogError::Fenced);
+        }
+        self.index.list(&self.server, &claim.key, &new).await?;
+        self.server.make(&names::turn(&tag), Some(self.lifetimes.while_running()), Bytes::new()).await?;
+        let record =
+            Record::Made { log: claim.log, epoch: claim.epoch, key: claim.key.clone(), new, response };
+        let body = record.written(&[]).map_err(|error| LogError::Unreachable(error.to_string()))?;
+        let turnstile = Some(Turnstile { epoch: claim.epoch, seq: 0 });
+        match self.server.post(&names::turn(&tag), turnstile, false, body).await? {
+            Posted::New => {
+                Turn::take(&mut owned, record);
+                Ok(())
+            }
+            _ => Err(LogError::Fenced),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What only a log on a durable-streams server has: several relays, answers that do not come, and servers that cannot keep turns.
+
+use std::time::Duration;
+
+use super::super::tests::streams_server::Streams;
+use super::super::tests::{again, ends, frames, in_streams, key, made, new};
+use super::*;
+use crate::turn::{CutReason, End, UpstreamState};
+
+#[tokio::test]
+async fn a_zombie_is_fenced_and_its_turn_is_read_elsewhere() {
+    let server = Streams::start();
+    let (first, second) = (in_streams(&server).await, in_streams(&server).await);
+    let claim = made(&first, "t").await;
+    first.append(&claim, 1, frames(&["a", "b"]), Change::default()).await.expect("appended");
+    assert_eq!(second.read(key("t"), 0, 9).await, Ok(frames(&["a", "b"])));
+    assert_eq!(first.beat(&claim, 2).await, Ok(Wishes::default()));
+    assert_eq!(first.beat(&claim, 3).await, Err(LogError::Tail(2)));
+    second.ask_to_stop(key("t")).await.expect("asked");
+    second.note_readers(key("t")).await.expect("noted");
+    assert_eq!(first.beat(&claim, 2).await, Ok(Wishes { is_stopped: true, readers: 1 }));
+    let taken = second.claim(key("t"), 1).await.expect("claimed");
+    assert_eq!((taken.log, taken.epoch), (claim.log, 2), "nothing can be missing");
+    assert_eq!(first.beat(&claim, 2).await, Err(LogError::Fenced));
+    assert_eq!(first.append(&claim, 3, frames(&["c"]), Change::default()).await, Err(LogError::Fenced));
+    assert_eq!(first.remove(&claim).await, Err(LogError::Fenced));
+    assert_eq!(first.claim(key("t"), 1).await, Err(LogError::Fenced), "one of them only");
+    second.append(&taken, 3, Vec::new(), ends(End::Eof)).await.expect("appended");
+    assert_eq!(first.signs().await, Ok(Vec::new()));
+    assert_eq!(first.head(key("t")).await.map(|head| (head.last, head.end)), Ok((2, Some(End::Eof))));
+}
+
+/// Many relays want the same turn at the same moment: one gets each claim, and one makes each turn.
+#[tokio::test]
+async fn of_many_at_once_one_has_it() {
+    let server = Streams::on_disk();
+    let logs: Vec<StreamsLog> = {
+        let mut logs = Vec::new();
+        for _ in 0..6 {
+            logs.push(in_streams(&server).await);
+        }
+        logs
+    };
+    let makers = logs.iter().map(|log| log.create(key("t"), new("s")));
+    let created = futures_util::future::try_join_all(makers).await.expect("answers");
+    let is_new = |created: &&Created| matches!(created, Created::New(_));
+    assert_eq!(created.iter().filter(is_new).count(), 1, "{created:?}");
+    for seen in 1..4 {
+        let claims = futures_util::future::join_all(logs.iter().map(|log| log.claim(key("t"), seen))).await;
+        let won = claims.iter().filter(|claim| claim.is_ok()).count();
+        let lost = claims.iter().filter(|claim| **claim == Err(LogError::Fenced)).count();
+        assert_eq!((won, lost), (1, 5), "{claims:?}");
+    }
+    let owners = logs.iter().zip(["a", "b", "c", "d", "e", "f"]);
+    let owners = owners.map(|(log, user)| log.own("agents".into(), "s".into(), user.into()));
+    let owners = futures_util::future::try_join_all(owners).await.expect("answers");
+    assert!(owners.iter().all(|owner| *owner == owners[0]), "{owners:?}");
+}
+
+#[tokio::test]
+async fn signs_change_while_an_owner_lives_and_say_who_it_is() {
+    let server = Streams::start();
+    let (owner, watcher) = (in_streams(&server).await, in_streams(&server).await);
+    let claim = made(&owner, "t").await;
+    let sign = async || watcher.signs().await.expect("signs")[0].1;
+    let first = sign().await;
+    assert_eq!((first.epoch, sign().await), (1, first), "silence");
+    owner.beat(&claim, 0).await.expect("beaten");
+    let beaten = sign().await;
+    assert_ne!(beaten, first);
+    owner.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    assert_ne!(sign().await, beaten);
+    let third = in_streams(&server).await;
+    third.claim(key("t"), 1).await.expect("claimed");
+    // The claim is a sign, and after a silence its number is known.
+    let mut epoch = 0;
+    for _ in 0..4 {
+        epoch = sign().await.epoch;
+    }
+    assert_eq!(epoch, 2);
+    let late = in_streams(&server).await;
+    assert_eq!(late.open_turns().await, Ok(vec![(key("t"), 2)]));
+}
+
+#[tokio::test]
+async fn hints_have_the_frames_and_the_log_has_the_rest() {
+    let server = Streams::start();
+    let (first, second) = (in_streams(&server).await, in_streams(&server).await);
+    let claim = made(&first, "t").await;
+    assert_eq!(second.head(key("t")).await.map(|head| head.last), Ok(0));
+    let mut hints = second.watch(&key("t"));
+    assert_eq!(hints.recv().await, Some(Hint::Look), "what came before");
+    let all = frames(&["a\n", "", "\u{1f642}"]);
+    first.append(&claim, 1, all.clone(), Change::default()).await.expect("appended");
+    assert_eq!(hints.recv().await, Some(Hint::Frames { log: claim.log, first: 1, frames: all.clone() }));
+    first.append(&claim, 4, Vec::new(), ends(End::Done)).await.expect("appended");
+    assert_eq!(hints.recv().await, Some(Hint::Look));
+    assert_eq!(second.read(key("t"), 0, 100).await, Ok(all));
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_outlives_the_server_and_the_relay() {
+    let mut server = Streams::on_disk();
+    let log = in_streams(&server).await;
+    let claim = made(&log, "t").await;
+    log.append(&claim, 1, frames(&["a", "b"]), Change::default()).await.expect("appended");
+    server.kill();
+    let lost = log.append(&claim, 3, frames(&["c"]), Change::default()).await;
+    assert!(
+        matches!(&lost, Err(LogError::Unreachable(cause)) if cause.starts_with("the streams' server: ")),
+        "{lost:?}"
+    );
+    server.start_again();
+    let appended = async || log.append(&claim, 3, frames(&["c"]), Change::default()).await;
+    assert_eq!(again(appended).await, Ok(()));
+    let other = in_streams(&server).await;
+    assert_eq!(other.read(key("t"), 0, 9).await, Ok(frames(&["a", "b", "c"])));
+    let taken = other.claim(key("t"), 1).await.expect("claimed");
+    server.kill();
+    server.start_again();
+    let late = async || log.append(&claim, 4, frames(&["d"]), Change::default()).await;
+    assert_eq!(again(late).await, Err(LogError::Fenced));
+    let ending = async || other.append(&taken, 4, frames(&["d"]), ends(End::Done)).await;
+    assert_eq!(again(ending).await, Ok(()));
+}
+
+/// The record of an append whose answer was lost is there once, whatever is sent next.
+#[tokio::test]
+async fn an_append_whose_answer_was_lost_is_there_once() {
+    let server = Streams::start();
+    let log = in_streams(&server).await;
+    let claim = made(&log, "t").await;
+    // Another connection, which does not know what this one has appended: as if its answer had been lost.
+    let other = in_streams(&server).await;
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    assert_eq!(other.append(&claim, 1, frames(&["a"]), Change::default()).await, Err(LogError::Tail(1)));
+    other.append(&claim, 2, frames(&["b"]), Change::default()).await.expect("appended");
+    // This one still counts as before: the server knows another record of that number.
+    assert_eq!(log.append(&claim, 2, frames(&["b"]), Change::default()).await, Err(LogError::Tail(2)));
+    log.append(&claim, 3, frames(&["c"]), Change::default()).await.expect("appended");
+    assert_eq!(other.append(&claim, 3, Vec::new(), ends(End::Done)).await, Err(LogError::Tail(3)));
+    assert_eq!(log.read(key("t"), 0, 9).await, Ok(frames(&["a", "b", "c"])));
+}
+
+#[tokio::test]
+async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
+    let mut server = Streams::start();
+    let log = in_streams(&server).await;
+    let claim = made(&log, "t").await;
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    let response = ResponseHead { status: 200, content_type: "text/event-stream".to_owned() };
+    assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced), "it is there");
+    server.kill();
+    server.start_again();
+    let beaten = again(async || log.beat(&claim, 1).await).await;
+    assert_eq!(beaten, Err(LogError::Gone), "it was in memory only");
+    log.restore(&claim, new("s"), Some(response.clone())).await.expect("restored");
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    let head = log.head(key("t")).await.expect("a head");
+    assert_eq!((head.log, head.epoch, head.last, head.response), (claim.log, 1, 1, Some(response)));
+    let listed = log.turns("agents".into(), "ann".into(), Some("s".into())).await.expect("a list");
+    assert_eq!(listed.len(), 1);
+    assert_eq!(log.purge(Purge::Session { upstream: "agents".into(), session: "s".into() }).await, Ok(1));
+    assert_eq!(log.append(&claim, 2, frames(&["b"]), Change::default()).await, Err(LogError::Gone));
+    assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced));
+}
+
+/// Another relay finds what there is, and expires what ended before it came.
+#[tokio::test]
+async fn a_relay_that_comes_later_knows_the_turns() {
+    let server = Streams::on_disk();
+    let log = in_streams(&server).await;
+    let cut = End::Cut { reason: CutReason::LogFull, upstream: UpstreamState::Running };
+    for turn in ["1", "2", "3"] {
+        let claim = made(&log, turn).await;
+        let end = (turn != "2").then_some(cut);
+        log.append(&claim, 1, frames(&[turn]), Change { end, ..Change::default() }).await.expect("appended");
+    }
+    let late = in_streams(&server).await;
+    assert_eq!(late.expire(Duration::ZERO).await, Ok(0), "it has not looked yet");
+    assert_eq!(late.open_turns().await, Ok(vec![(key("2"), 1)]));
+    assert_eq!(late.expire(Duration::from_mins(1)).await, Ok(0), "time counts from when it has seen the end");
+    assert_eq!(late.expire(Duration::ZERO).await, Ok(2));
+    assert_eq!(log.expire(Duration::ZERO).await, Ok(0), "another was faster");
+    assert_eq!(log.read(key("1"), 0, 9).await, Ok(Vec::new()));
+    let Ok(Created::Exists(head)) = late.create(key("3"), new("s")).await else { panic!("made again") };
+    assert!(head.is_expired);
+    assert_eq!(late.claim(key("3"), 1).await, Err(LogError::Closed));
+    assert_eq!(late.purge(Purge::All).await, Ok(3));
+    assert_eq!(log.turns("agents".into(), "ann".into(), None).await, Ok(Vec::new()));
+}
+
+/// A server that answers each request with this status.
+async fn answering(status: u16) -> Upstream {
+    let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = format!("http://{}", socket.local_addr().expect("an address"));
+    let status = axum::http::StatusCode::from_u16(status).expect("a status");
+    let service = axum::Router::new().fallback(move |head: axum::http::HeaderMap| {
+        let has_key = head.get("authorization").is_some_and(|key| key == "Bearer good");
+        std::future::ready(if has_key { axum::http::StatusCode::CREATED } else { status })
+    });
+    tokio::spawn(axum::serve(socket, service).into_future());
+    address.parse().expect("an address")
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_keep_turns_is_refused() {
+    let lifetimes = Lifetimes { running: Duration::from_mins(1), retention: Duration::from_mins(1) };
+    let refused = async |status: u16, key: &'static str| {
+        let headers = vec![(HeaderName::from_static("authorization"), HeaderValue::from_static(key))];
+        let refused = StreamsLog::open(&answering(status).await, headers, lifetimes).await;
+        refused.expect_err("refused").to_string()
+    };
+    let text = refused(401, "Bearer secret").await;
+    assert!(text.contains("`log.headers` must have its key") && !text.contains("secret"), "{text}");
+    let text = refused(404, "Bearer other").await;
+    assert!(text.contains("it refuses to make a stream with 404"), "{text}");
+    // It takes the key, and knows nothing of producers.
+    let text = refused(401, "Bearer good").await;
+    assert!(text.contains("it refuses an append with 201"), "{text}");
+}

@@ -1,0 +1,128 @@
+//! What a turn is, as its records tell in their order. All relays read the same records, so all of them know the same turn: a record
+//! that its writer had no right to write changes it nowhere.
+
+use super::super::{Change, Claim, Head, LogError, NewTurn, ResponseHead, TurnKey};
+use super::record::Record;
+use crate::turn::End;
+
+/// A turn, without its frames.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub(super) key: TurnKey,
+    pub(super) new: NewTurn,
+    pub(super) log: u64,
+    pub(super) epoch: u64,
+    /// The claim's own number, by which its writer knows it.
+    pub(super) by: u64,
+    /// The number that the server expects of the owner's next record.
+    pub(super) seq: u64,
+    pub(super) last: u64,
+    pub(super) bytes: u64,
+    pub(super) response: Option<ResponseHead>,
+    pub(super) end: Option<End>,
+    is_removed: bool,
+}
+
+impl Turn {
+    /// Takes the next record. Returns whether its frames are the turn's.
+    pub(super) fn take(turn: &mut Option<Self>, record: Record) -> bool {
+        match (turn, record) {
+            (turn @ None, Record::Made { log, epoch, key, new, response }) => {
+                *turn = Some(Self {
+                    key,
+                    new,
+                    log,
+                    epoch,
+                    by: log,
+                    seq: 1,
+                    last: 0,
+                    bytes: 0,
+                    response,
+                    end: None,
+                    is_removed: false,
+                });
+                false
+            }
+            (Some(turn), record) => turn.takes(record),
+            (None, _) => false,
+        }
+    }
+
+    fn takes(&mut self, record: Record) -> bool {
+        match record {
+            Record::Claimed { epoch, by } if self.is_open() && epoch == self.epoch + 1 => {
+                (self.epoch, self.by, self.seq) = (epoch, by, 1);
+            }
+            Record::Frames { epoch, at, lengths, response, end } if epoch == self.epoch => {
+                self.seq += 1;
+                // A server that has crashed may have a record twice.
+                if !self.is_open() || at != self.last + 1 {
+                    return false;
+                }
+                self.last += lengths.len() as u64;
+                self.bytes += lengths.iter().map(|&length| length as u64).sum::<u64>();
+                self.response = response.or_else(|| self.response.take());
+                self.end = end;
+                return true;
+            }
+            Record::Beat { epoch } if epoch == self.epoch => self.seq += 1,
+            Record::Removed { epoch } if epoch == self.epoch && self.is_open() => self.is_removed = true,
+            _ => {}
+        }
+        false
+    }
+
+    fn is_open(&self) -> bool {
+        self.end.is_none() && !self.is_removed
+    }
+
+    /// Whether this claim may write: nothing has ended the turn, and no other has claimed it.
+    pub(super) fn permits(&self, claim: &Claim) -> Result<(), LogError> {
+        match self {
+            _ if self.is_removed => Err(LogError::Gone),
+            _ if (self.log, self.epoch) != (claim.log, claim.epoch) => Err(LogError::Fenced),
+            _ if self.end.is_some() => Err(LogError::Closed),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether this claim may append this. `Ok(false)` if it is there already, with the turn's end.
+    pub(super) fn permits_append(
+        &self,
+        claim: &Claim,
+        at: u64,
+        count: usize,
+        change: &Change,
+    ) -> Result<bool, LogError> {
+        match self.permits(claim) {
+            Err(LogError::Closed) => self.head().closed_by(at, count, change).map(|()| false),
+            Err(error) => Err(error),
+            Ok(()) if at != self.last + 1 => Err(LogError::Tail(self.last)),
+            Ok(()) => Ok(true),
+        }
+    }
+
+    /// The right that its present owner has.
+    pub(super) fn claim(&self) -> Claim {
+        Claim { key: self.key.clone(), log: self.log, epoch: self.epoch }
+    }
+
+    /// Where it is.
+    pub(super) fn head(&self) -> Head {
+        Head {
+            log: self.log,
+            epoch: self.epoch,
+            last: self.last,
+            bytes: self.bytes,
+            response: self.response.clone(),
+            end: self.end,
+            is_expired: false,
+            new: self.new.clone(),
+        }
+    }
+
+    /// Whether it was removed by its owner.
+    pub(super) fn is_removed(&self) -> bool {
+        self.is_removed
+    }
+}
