@@ -3,13 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::terms::ReaderKey;
+use super::terms::{Numbered, ReaderKey};
 
 /// What a message needs in memory besides its text, in bytes, about.
 const OVERHEAD: usize = 64;
-
-/// A message with its number.
-pub type Numbered = (u64, Arc<str>);
 
 /// A message in the journal.
 #[derive(Debug, Clone)]

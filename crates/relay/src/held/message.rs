@@ -85,6 +85,9 @@ impl<'a> Message<'a> {
     }
 }
 
+/// The most members of a message, and of its parameters. JSON-RPC has five; each is compared with all before it.
+const MOST_MEMBERS: usize = 256;
+
 /// The text that a JSON string stands for.
 #[must_use]
 pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
@@ -113,6 +116,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Message<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
                 while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+                    if members.len() == MOST_MEMBERS {
+                        return Err(A::Error::custom("it has too many members"));
+                    }
                     if members.iter().any(|(known, _)| *known == name) {
                         return Err(A::Error::custom("a member is there twice"));
                     }

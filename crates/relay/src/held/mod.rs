@@ -14,8 +14,8 @@ mod terms;
 mod tests;
 mod words;
 
-pub use journal::{Journal, Numbered};
+pub use journal::Journal;
 pub use message::{Kind, Message, text_of};
 pub use socket::HeldSocket;
-pub use terms::{Attached, Bounds, EndReason, Place, ReaderKey, Refused, Step};
+pub use terms::{Attached, Bounds, EndReason, Numbered, Place, ReaderKey, Refused, Step};
 pub use words::Words;

@@ -287,8 +287,10 @@ impl HeldSocket {
             }
         }
         let subscribes = (method == self.words.subscribe)
-            .then(|| message.parameter(self.words.thread).map(str::to_owned))
-            .flatten();
+            .then(|| message.parameter(self.words.thread))
+            .flatten()
+            .filter(|thread| thread.len() <= LONGEST_ID)
+            .map(str::to_owned);
         self.next_request += 1;
         let number = self.next_request;
         self.asked.insert(number, Asked { reader: key, id: id.to_owned(), is_greeting, subscribes });
@@ -305,6 +307,10 @@ impl HeldSocket {
     /// A reader answers a request of the agent. Returns whether it is the first that does.
     fn answers(&mut self, reader: ReaderKey, message: &Message<'_>) -> bool {
         let id = message.id();
+        if id.len() > LONGEST_ID {
+            self.refuse(reader, "null", UNREADABLE, "an id has at most 256 bytes");
+            return false;
+        }
         let is_first = self.settle(id);
         let (what, to) = if is_first { ("answered", None) } else { ("late", Some(reader)) };
         self.journal.append(format!(r#"{{"turnwire":"{what}","id":{id}}}"#).into(), to);

@@ -1,6 +1,9 @@
 //! What a held socket and those around it tell one another.
 
-use super::journal::Numbered;
+use std::sync::Arc;
+
+/// A message with its number.
+pub type Numbered = (u64, Arc<str>);
 
 /// A reader, as long as it is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

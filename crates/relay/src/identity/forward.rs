@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 use super::{Answer, Caller, Identity, Unknown};
@@ -52,17 +52,29 @@ impl Forward {
     }
 }
 
+/// All cookies as one header: HTTP/2 may have split them, and HTTP/1.1 must not (RFC 9113, section 8.2.3).
+fn cookies(head: &HeaderMap) -> Option<HeaderValue> {
+    let values: Vec<&[u8]> = head.get_all(header::COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if values.is_empty() {
+        return None;
+    }
+    let mut joined = HeaderValue::from_bytes(&values.join(&b"; "[..])).ok()?;
+    joined.set_sensitive(true);
+    Some(joined)
+}
+
 impl Identity for Forward {
     fn identify<'a>(&'a self, head: &'a HeaderMap, _: Option<&'a str>) -> Answer<'a> {
         Box::pin(async move {
             let (mut digest, mut asked) = (Sha256::new(), HeaderMap::new());
-            for name in [header::COOKIE, header::AUTHORIZATION] {
-                for value in head.get_all(&name) {
-                    digest.update(name.as_str());
-                    digest.update((value.len() as u64).to_be_bytes());
-                    digest.update(value.as_bytes());
-                    asked.append(&name, value.clone());
-                }
+            let tokens = head.get_all(header::AUTHORIZATION).iter().cloned();
+            let values = cookies(head).map(|value| (header::COOKIE, value));
+            for (name, value) in values.into_iter().chain(tokens.map(|value| (header::AUTHORIZATION, value)))
+            {
+                digest.update(name.as_str());
+                digest.update((value.len() as u64).to_be_bytes());
+                digest.update(value.as_bytes());
+                asked.append(&name, value);
             }
             if asked.is_empty() {
                 return Err(Unknown::Missing);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use percent_encoding::percent_decode_str;
 use serde_json::json;
 
 use super::held::Held;
@@ -98,8 +99,9 @@ impl Asked<'_> {
     }
 
     fn end_socket(&self, name: &str) -> Result<Response, Refusal> {
+        let name = percent_decode_str(name).decode_utf8().map_err(|_| Refusal::not_found())?;
         let (upstream, subject) = (&self.app.agents[self.agent].config.name, &self.caller.subject);
-        let own = self.app.sockets.of(upstream, subject).into_iter().find(|(known, _)| known == name);
+        let own = self.app.sockets.of(upstream, subject).into_iter().find(|(known, _)| *known == name);
         let (_, held) = own.ok_or_else(Refusal::not_found)?;
         held.end(EndReason::Stopped);
         Ok(StatusCode::ACCEPTED.into_response())

@@ -185,9 +185,13 @@ impl Held {
 
     /// A reader says something. Returns when the agent has room for it.
     pub(super) async fn said(&self, reader: ReaderKey, text: &str) {
+        // First there must be room: what is noted as sent must be sent, also if the reader's connection ends meanwhile.
+        let Ok(room) = self.to_agent.reserve().await else { return };
         let sent = self.socket().said(reader, text);
         self.news.send_replace(());
-        self.send(sent).await;
+        if let Some(text) = sent {
+            room.send(text);
+        }
     }
 
     async fn heard(&self, text: &str) {

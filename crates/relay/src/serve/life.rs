@@ -10,6 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::{HeaderMap, HeaderName};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_rustls::TlsAcceptor;
 
@@ -95,15 +96,16 @@ pub async fn serve(
     let router = Router::new().fallback(dispatch::answer).layer(app.edge.cors()).with_state(app.clone());
     let listener = Listener::new(listener, Connections::default()).with_patience(PATIENCE);
     ready(addresses);
+    let (drains, draining) = watch::channel(());
     let ending = async {
         tokio::select! {
             () = stop => {}
             () = app.ending.notified() => {}
         }
-        drain(&app).await;
+        drain(&app, &drains).await;
     };
     tokio::select! {
-        never = listen::serve(listener, tls, router) => match never {},
+        never = listen::serve(listener, tls, router, draining) => match never {},
         () = ending => Ok(()),
     }
 }
@@ -147,8 +149,9 @@ async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<
 }
 
 /// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
-async fn drain(app: &App) {
+async fn drain(app: &App, drains: &watch::Sender<()>) {
     app.is_draining.store(true, Ordering::SeqCst);
+    drains.send_replace(());
     let owned = || app.hubs.all().into_iter().filter(|hub| hub.is_owned());
     let running = owned().count();
     eprintln!("turnwire-relay: ending; {running} turns run");

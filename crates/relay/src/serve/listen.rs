@@ -1,6 +1,7 @@
 //! Accepts connections, and serves each: HTTP/1.1 or HTTP/2, as it begins, and inside TLS if there is a certificate.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::Router;
@@ -12,9 +13,10 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use tower_service::Service;
+use tower_service::Service as _;
 
 use crate::connection::{Connection, Listener, Socket};
 
@@ -32,39 +34,56 @@ const STREAMS: u32 = 250;
 /// The most that waits, for each of these requests, until its reader takes it.
 const WAITING_BYTES: usize = 64 << 10;
 
+/// What serves a connection.
+#[derive(Clone)]
+struct Service {
+    router: Router,
+    /// Changes when the relay begins to end. HTTP/2 connections that are open then end too, each after the requests that it has,
+    /// so that their clients call another relay. HTTP/1.1 has no way to say so that would not meet a request.
+    draining: watch::Receiver<()>,
+}
+
 /// Serves what comes, for ever.
-pub(super) async fn serve(mut listener: Listener, tls: Option<TlsAcceptor>, router: Router) -> Infallible {
+pub(super) async fn serve(
+    mut listener: Listener,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    draining: watch::Receiver<()>,
+) -> Infallible {
+    let service = Service { router, draining };
     loop {
         let (socket, _) = listener.accept().await;
+        let mut service = service.clone();
+        service.draining.mark_unchanged();
         match &tls {
-            Some(tls) => tokio::spawn(encrypted(socket, tls.clone(), router.clone())),
-            None => tokio::spawn(plain(socket, router.clone())),
+            Some(tls) => tokio::spawn(encrypted(socket, tls.clone(), service)),
+            None => tokio::spawn(plain(socket, service)),
         };
     }
 }
 
 /// The other side says in the handshake what it speaks. One that fails is its own affair.
-async fn encrypted(socket: Socket, tls: TlsAcceptor, router: Router) {
+async fn encrypted(socket: Socket, tls: TlsAcceptor, service: Service) {
     let connection = socket.handle();
     let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(socket)).await else { return };
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-        serve_http2(stream, router).await;
+        serve_http2(stream, service).await;
     } else {
-        serve_http1(stream, connection, router).await;
+        serve_http1(stream, connection, service).await;
     }
 }
 
 /// The first bytes say it. They are looked at and not taken, since to give them back would cost each connection 8 KiB.
-async fn plain(socket: Socket, router: Router) {
+async fn plain(socket: Socket, service: Service) {
     let mut begin = [0; PREFACE.len()];
     match timeout(HEAD, socket.peek(&mut begin)).await {
         Ok(Ok(count)) if count == begin.len() && begin == PREFACE => {
             // Apart: what it needs is not to be part of every other connection.
-            Box::pin(serve_http2(socket, router)).await;
+            Box::pin(serve_http2(socket, service)).await;
         }
         Ok(Ok(1..)) => {
             let connection = socket.handle();
-            serve_http1(socket, connection, router).await;
+            serve_http1(socket, connection, service).await;
         }
         _ => {}
     }
@@ -74,28 +93,33 @@ async fn plain(socket: Socket, router: Router) {
 async fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     connection: Connection,
-    router: Router,
+    Service { router, .. }: Service,
 ) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(connection.clone()));
         router.clone().call(request)
     });
-    let http = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .serve_connection(TokioIo::new(stream), answer);
-    let _ = http.with_upgrades().await;
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    let _ = http.serve_connection(TokioIo::new(stream), answer).with_upgrades().await;
 }
 
 /// The same. Its requests share the connection, so that none of them may end it.
-async fn serve_http2(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, router: Router) {
+async fn serve_http2(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    Service { router, mut draining }: Service,
+) {
     let answer = service_fn(move |request: Request<Incoming>| router.clone().call(request.map(Body::new)));
-    let http = http2::Builder::new(TokioExecutor::new())
-        .timer(TokioTimer::new())
+    let mut http = http2::Builder::new(TokioExecutor::new());
+    http.timer(TokioTimer::new())
         .keep_alive_interval(PING)
         .max_concurrent_streams(STREAMS)
-        .max_send_buf_size(WAITING_BYTES)
-        .serve_connection(TokioIo::new(stream), answer);
+        .max_send_buf_size(WAITING_BYTES);
+    let mut http = pin!(http.serve_connection(TokioIo::new(stream), answer));
+    tokio::select! {
+        _ = http.as_mut() => return,
+        _ = draining.changed() => http.as_mut().graceful_shutdown(),
+    }
     let _ = http.await;
 }

@@ -70,6 +70,8 @@ async fn a_user_has_the_same_limits_at_all_relays_and_a_turn_that_has_ended_make
     wire.chunk(STOP).await;
     wire.end().await;
     stream.rest().await.expect("a good end");
+    // So that the agent gets the last turn on another connection.
+    drop(wire);
     let (lost, _wire) = started(&second, &server, "u", 1).await;
     assert_eq!(status(first.turn("v")).await, 429);
     // A turn whose relay has died has ended when the others have said so.

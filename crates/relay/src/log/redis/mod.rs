@@ -109,9 +109,16 @@ impl RedisLog {
         ];
         arguments.extend(frames.into_iter().map(Value::Bytes));
         let keys = vec![keys::turn(&tag), keys::frames(&tag), keys::channel(&tag)];
-        run(&self.connections.commands, script, keys, arguments).await?;
+        // First it is counted no longer: who is told of the end may start the next turn at once.
+        let uncounted = async {
+            if is_over {
+                self.uncount(&claim.key).await;
+            }
+        };
+        let ((), added) = tokio::join!(uncounted, run(&self.connections.commands, script, keys, arguments));
+        added?;
         if is_over {
-            tokio::join!(self.unlist(&tag), self.uncount(&claim.key));
+            self.unlist(&tag).await;
         }
         Ok(())
     }
