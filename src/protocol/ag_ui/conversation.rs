@@ -172,6 +172,11 @@ impl Message {
         self.fields.text("toolCallId")
     }
 
+    /// Has a tool's message answer this call.
+    pub(super) fn set_call_id(&mut self, id: &str) {
+        self.fields.set("toolCallId", id.to_owned().into());
+    }
+
     /// A field that does not grow.
     pub(super) fn get(&self, name: &str) -> Option<&Value<'static>> {
         self.fields.get(name)

@@ -1,9 +1,12 @@
 //! A snapshot of the messages and the client's own (section 6). Servers send the same message under another id, in
 //! another order, without its spaces, or not at all.
 
+use std::borrow::Cow;
+
 use crate::names::Names;
 
 use super::conversation::Message;
+use super::parts::text_of;
 
 /// A message of the snapshot, and the place of the client's message that it is.
 #[derive(Debug)]
@@ -100,9 +103,12 @@ fn is_like(known: &Message, message: &Message) -> bool {
         && said(known) == said(message)
 }
 
-/// The text of a message, without the spaces around it.
-fn said(message: &Message) -> &str {
-    message.text.as_deref().unwrap_or_default().trim()
+/// The text of a message, also of one with parts, without the spaces around it.
+fn said(message: &Message) -> Cow<'_, str> {
+    match &message.text {
+        Some(text) => Cow::Borrowed(text.trim()),
+        None => Cow::Owned(text_of(message.get("content")).trim().to_owned()),
+    }
 }
 
 /// The places of messages by what identifies them.

@@ -55,6 +55,35 @@ impl Reading {
     }
 }
 
+/// The ids of the calls in a thread.
+struct Ids {
+    all: Vec<String>,
+    /// Those that were read, each with the id under which it has come.
+    renamed: Vec<(String, String)>,
+}
+
+impl Ids {
+    fn of(messages: &[Message]) -> Self {
+        let calls = messages.iter().flat_map(|message| &message.calls);
+        Self { all: calls.map(|call| call.id().to_owned()).collect(), renamed: Vec::new() }
+    }
+
+    /// Whether a call has this id in the thread, or was found to be one there.
+    fn has(&self, id: &str) -> bool {
+        self.all.iter().any(|one| one == id) || self.renamed.iter().any(|(_, known)| known == id)
+    }
+
+    /// The id under which a call of the thread has come.
+    fn heard(&self, id: &str) -> Option<&str> {
+        self.renamed.iter().find(|(one, _)| one == id).map(|(_, known)| known.as_str())
+    }
+}
+
+/// The characters of arguments as servers write them, with spaces or without.
+fn without_space(arguments: &str) -> impl Iterator<Item = u8> {
+    arguments.bytes().filter(|byte| !byte.is_ascii_whitespace())
+}
+
 /// The messages of a list.
 fn messages(list: Option<&Value<'_>>) -> Vec<Message> {
     let list = list.and_then(Value::as_array).unwrap_or_default();
@@ -96,24 +125,31 @@ impl Run {
         self.created(sink);
         self.reopen_run();
         let asks = end.object("outcome").is_some_and(|outcome| outcome.text("type") == "interrupt");
-        let is_last = |message: &Message| {
-            let mut calls = message.calls.iter();
-            message.role() == "assistant"
-                && (message.calls.is_empty()
-                    || calls.any(|call| self.waits_for(call, reading.state.as_ref())))
-        };
-        if !said.last().is_some_and(|last| asks || is_last(last)) {
+        if said.is_empty() || !asks && !self.has_ended(&said, reading.state.as_ref()) {
             return;
         }
         self.runs = self.runs.max(1);
-        for message in &said {
-            self.hear(message, sink);
+        let mut ids = Ids::of(&said);
+        for message in said {
+            self.hear(message, &mut ids, sink);
         }
         let known = self.conversation.state.clone().unwrap_or_else(|| Object::new().into());
         if let Some(state) = reading.state.filter(|state| *state != known) {
             self.tell_state(state, sink);
         }
         self.run_finished(end);
+    }
+
+    /// Whether a run ends with these messages: with a text, or with a call that waits, behind which results of its other calls
+    /// may stand.
+    fn has_ended(&self, said: &[Message], state: Option<&Value<'_>>) -> bool {
+        let is_answered = |call: &Call| said.iter().any(|message| message.call_id() == call.id());
+        let mut newest = said.iter().rev().filter(|message| message.role() != REASONING).peekable();
+        let is_text = newest.peek().is_some_and(|last| last.role() == "assistant" && last.calls.is_empty());
+        is_text
+            || newest.find(|message| message.role() != "tool").is_some_and(|last| {
+                last.calls.iter().any(|call| !is_answered(call) && self.waits_for(call, state))
+            })
     }
 
     /// Whether a run ends with this call: the page answers it, or the server's state says that it is awaited (ADK).
@@ -124,12 +160,15 @@ impl Run {
     }
 
     /// Takes a message as if its frames came again. The end of the run finishes it.
-    fn hear(&mut self, message: &Message, sink: &mut dyn EventSink) {
-        let (role, id) = (message.role(), self.heard_as(message));
+    fn hear(&mut self, mut message: Message, ids: &mut Ids, sink: &mut dyn EventSink) {
+        let (role, id) = (message.role().to_owned(), self.heard_as(&message));
         if role == "tool" {
+            if let Some(call) = ids.heard(message.call_id()) {
+                message.set_call_id(call);
+            }
             if !self.call(message.call_id()).is_some_and(|call| call.is_answered) {
-                self.keep_result(message.clone());
                 let content = message.content().unwrap_or_else(|| "".into());
+                self.keep_result(message.clone());
                 // A content that is neither a text nor a list tells nothing.
                 let _ = self.respond(&id, message.call_id(), &content, sink);
             }
@@ -137,18 +176,41 @@ impl Run {
         }
         if let Some(text) = message.text.as_deref().filter(|text| !text.is_empty()) {
             let fields = message.to_object();
-            let number = self.begin_message(&id, role, &fields, sink);
+            let number = self.begin_message(&id, &role, &fields, sink);
             self.piece(number, text, sink);
             if let Some(kept) = self.kept(number) {
                 kept.put_texts(&["encryptedValue"], &fields);
             }
         }
         for call in &message.calls {
+            let (known, is_whole) =
+                self.called_as(call, ids).unwrap_or_else(|| (call.id().to_owned(), false));
             // A call that cannot begin has no arguments.
-            if self.begin_call(call.id(), call.name(), &id, const { &Object::new() }, sink).is_ok() {
-                self.arguments(call.id(), &call.arguments, sink);
+            if !is_whole && self.begin_call(&known, call.name(), &id, const { &Object::new() }, sink).is_ok()
+            {
+                self.arguments(&known, &call.arguments, sink);
             }
+            ids.renamed.push((call.id().to_owned(), known));
         }
+    }
+
+    /// The id under which a call has come, if the thread has another one (ADK), and whether all of it has: the run's next call
+    /// of this name that begins like it.
+    fn called_as(&self, call: &Call, ids: &Ids) -> Option<(String, bool)> {
+        if self.call(call.id()).is_some() {
+            return None;
+        }
+        self.calls.list.iter().find_map(|known| {
+            let place = self.messages.get(known.message).and_then(|message| message.place)?;
+            let kept =
+                self.conversation.messages.get(place)?.calls.iter().find(|one| one.id() == known.id)?;
+            let is_whole = without_space(&kept.arguments).eq(without_space(&call.arguments));
+            let is_it = known.run > 0
+                && known.name == call.name()
+                && !ids.has(&known.id)
+                && (is_whole || call.arguments.starts_with(&kept.arguments));
+            is_it.then(|| (known.id.clone(), is_whole))
+        })
     }
 
     /// The id under which a message has come: its own, or that of the run's next message which begins like it.

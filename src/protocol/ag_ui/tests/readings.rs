@@ -112,6 +112,72 @@ fn a_run_that_has_ended_is_read_from_its_thread_after_any_frame() {
     }
 }
 
+/// The same messages, with other ids of the calls as well.
+fn recalled(messages: &[Json]) -> Vec<Json> {
+    let text = Json::from(messages).to_string();
+    let text = ["c1", "c2"].iter().fold(text, |text, id| {
+        text.replace(&format!("\"id\":\"{id}\""), &format!("\"id\":\"new {id}\""))
+            .replace(&format!("\"toolCallId\":\"{id}\""), &format!("\"toolCallId\":\"new {id}\""))
+    });
+    serde_json::from_str(&text).expect("messages")
+}
+
+#[test]
+fn a_call_that_is_stored_under_another_id_comes_once() {
+    let frames = run_frames();
+    let begun = |at: usize, id: &str| {
+        frames[..at].iter().any(|frame| frame["type"] == "TOOL_CALL_START" && frame["toolCallId"] == id)
+    };
+    let tells = Tells::State;
+    let uncut = uncut(tells);
+    for at in 1..frames.len() {
+        let turn = Turn::with(&hello(), &tells.terms()).feed(&frames[..at]);
+        let turn = tells.tell(turn, &recalled(&stored(&uncut)), &json!({"n": 1}), Json::Null);
+        let cut = format!("cut before frame {at}: {}", frames[at]);
+        assert_eq!(state(&turn.seen)["status"], "done", "{cut}");
+        assert_eq!(turn.seen.of("tool.response").len(), 1, "{cut}");
+        let own = if begun(at, "c2") { "c2" } else { "new c2" };
+        assert_eq!(pending(&turn.seen), [format!("Response {own}")], "{cut}");
+        let calls: Vec<Json> = stored(&turn)
+            .iter()
+            .flat_map(|message| message["toolCalls"].as_array().cloned().unwrap_or_default())
+            .map(|call| call["function"].clone())
+            .collect();
+        let whole = [
+            json!({"name": "server_tool", "arguments": "{\"a\":1}"}),
+            json!({"name": "mine", "arguments": "{\"b\":2}"}),
+        ];
+        assert_eq!(calls, whole, "{cut}");
+    }
+}
+
+/// A server may not stop at the page's call: results of others, and what the model thinks last, stand behind it.
+#[test]
+fn a_call_that_waits_ends_the_run_also_before_results_of_others() {
+    for tells in BOTH {
+        let both = json!([
+            {"id": "c1", "type": "function", "function": {"name": "server_tool", "arguments": "{}"}},
+            {"id": "c2", "type": "function", "function": {"name": "mine", "arguments": "{}"}},
+        ]);
+        let input = stored(&uncut(tells))[0].clone();
+        let mut thread = vec![
+            input,
+            json!({"id": "m1", "role": "assistant", "toolCalls": both}),
+            json!({"id": "x1", "role": "tool", "toolCallId": "c1", "content": "42"}),
+        ];
+        for is_thought in [false, true] {
+            if is_thought {
+                thread.push(json!({"id": "r1", "role": "reasoning", "content": "Hm."}));
+            }
+            let turn = Turn::with(&hello(), &tells.terms()).feed(&[started()]);
+            let turn = tells.tell(turn, &thread, &json!({}), Json::Null);
+            assert_eq!(state(&turn.seen)["status"], "done", "{tells:?} {is_thought}");
+            assert_eq!(turn.seen.of("tool.response").len(), 1, "{tells:?} {is_thought}");
+            assert_eq!(pending(&turn.seen), ["Response c2"], "{tells:?} {is_thought}");
+        }
+    }
+}
+
 /// A thread without the turn's input is one of before the run; so is none at all.
 #[test]
 fn a_thread_of_before_the_run_ends_nothing() {
