@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::faults::{FaultState, Injection};
 use crate::http::{Delivery, Output, Ping};
 use crate::store::{Store, Turn};
-use crate::turns::Clock;
+use crate::turns::{Clock, Gate};
 
 /// What is written after a silence.
 const PING: &[u8] = b": ping\n\n";
@@ -32,11 +32,14 @@ pub(crate) struct Context {
     pub(crate) config: Config,
     pub(crate) store: Store,
     pub(crate) faults: Arc<FaultState>,
+    /// Where requests have their turns held.
+    pub(crate) gate: Gate,
 }
 
 impl App {
     pub(crate) fn new(config: Config, faults: FaultState) -> Self {
-        let context = Context { config, store: Store::default(), faults: Arc::new(faults) };
+        let context =
+            Context { config, store: Store::default(), faults: Arc::new(faults), gate: Gate::default() };
         Self { context: Arc::new(context), own: Arc::default() }
     }
 
@@ -67,9 +70,10 @@ impl Context {
     }
 
     /// The clock of a turn. The pace is the one that the request asks for, else the script's own, else the default.
-    pub(crate) fn clock(&self, turn: &Turn, delay: Option<Duration>, script: Option<Duration>) -> Clock {
-        let beat = delay.or(script).unwrap_or(self.config.beat);
-        Clock::new(beat, self.config.turn_limit, turn.stop.subscribe())
+    pub(crate) fn clock(&self, turn: &Turn, delivery: Delivery, script: Option<Duration>) -> Clock {
+        let beat = delivery.delay.or(script).unwrap_or(self.config.beat);
+        let hold = delivery.hold.map(|beats| self.gate.hold(beats));
+        Clock::new(beat, hold, self.config.turn_limit, turn.stop.subscribe())
     }
 
     /// Checks the bearer token of a request to the gateway's own endpoints.

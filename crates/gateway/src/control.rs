@@ -1,4 +1,4 @@
-//! The endpoints under `/_gateway`: planning faults, cutting streams, looking at what happened.
+//! The endpoints under `/_gateway`: planning faults, cutting streams, releasing turns, looking at what happened.
 
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ pub(crate) fn routes() -> Router<App> {
         .route(&format!("{session}/requests"), get(requests))
         .route(&format!("{session}/expire"), put(expire))
         .route("/_gateway/turns/{turn}/log", get(log))
+        .route("/_gateway/release", post(release))
         .route("/_gateway/streams", get(streams))
 }
 
@@ -106,6 +107,12 @@ async fn log(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     let turn = app.store.any_turn(&id).ok_or_else(|| ApiError::no_turn(&id))?;
     let kind = HeaderValue::from_static("text/event-stream");
     Ok(([(header::CONTENT_TYPE, kind)], turn.log.recorded()).into_response())
+}
+
+/// `POST /_gateway/release`: turns that have begun, and that their requests hold, play on.
+async fn release(Admitted(app): Admitted) -> Answer {
+    app.gate.release();
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// `GET /_gateway/streams`: how many event streams are open.

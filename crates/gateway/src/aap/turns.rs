@@ -44,7 +44,7 @@ pub(super) async fn create(
     let Accepted { text, beginning, beat } = accept(&session, wanted)?;
     let turn = Turn::plain(app.store.ids.next(), text);
     session.kept.add(&turn);
-    let clock = app.clock(&turn, output.delivery.delay, beat);
+    let clock = app.clock(&turn, output.delivery, beat);
     let reader = traps.has(&ABANDON).then(|| OnlyReader::new(&turn, Stop::Cancelled));
     let wire = Wire::new(mode, Arc::clone(&turn.log), traps.has(&LOST_END));
     let recorder = Recorder::new(app.clone(), session, wire, traps);

@@ -27,7 +27,6 @@ use crate::context::bearer;
 use crate::faults::{NOTHING, Traps};
 use crate::http::Output;
 use crate::store::{Turn, random_suffix};
-use crate::turns::Clock;
 
 /// `POST /ag-ui`
 pub(super) async fn plain(
@@ -96,12 +95,11 @@ pub(super) fn run(
     let accepted = accept(app, server, &thread, &input, &traps);
     let turn = Turn::plain(input.run.clone(), input.prompt(&[]).text);
     thread.kept.add(&turn);
-    let beat = output.delivery.delay.or(accepted.beat).unwrap_or(app.config.beat);
     let wire =
         Wire::new(Arc::clone(&turn.log), accepted.conversation, accepted.state, &traps, &accepted.answered);
     let player = Player {
         recorder: Recorder::new(app.clone(), wire, ids.clone()),
-        clock: Clock::new(beat, app.config.turn_limit, turn.stop.subscribe()),
+        clock: app.clock(&turn, output.delivery, accepted.beat),
         input: Arc::new(input),
         traps: traps.clone(),
         server,

@@ -78,5 +78,5 @@ impl Call {
 
 /// How a request wants its run to be played.
 pub(super) fn options(output: &Output) -> PlayOptions {
-    PlayOptions { traps: output.injection.traps(), delay: output.delivery.delay }
+    PlayOptions { traps: output.injection.traps(), delivery: output.delivery }
 }

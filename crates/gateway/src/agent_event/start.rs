@@ -16,6 +16,7 @@ use super::threads::{App, Content, Thread};
 use super::wire::Wire;
 use crate::agents;
 use crate::faults::Traps;
+use crate::http::Delivery;
 use crate::store::Turn;
 use crate::turns::Stop;
 
@@ -44,7 +45,7 @@ pub(super) struct Input {
 #[derive(Debug, Default)]
 pub(super) struct PlayOptions {
     pub(super) traps: Traps,
-    pub(super) delay: Option<Duration>,
+    pub(super) delivery: Delivery,
 }
 
 /// Starts a run, which plays in the background.
@@ -77,8 +78,7 @@ pub(super) async fn start(app: &App, server: Server, start: Start, options: Play
     }
     let turn = Turn::plain(new.id.clone(), input.text);
     let run = Arc::new(Run::new(new, turn));
-    let delay = options.delay.or(input.preferred);
-    play(app, &thread, &run, input.beginning, PlayOptions { delay, ..options });
+    play(app, &thread, &run, input.preferred, input.beginning, options);
     run
 }
 
@@ -142,8 +142,15 @@ fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
     texts.join("\n\n")
 }
 
-/// Plays a run in the background.
-fn play(app: &App, thread: &Arc<Thread>, run: &Arc<Run>, beginning: Beginning, options: PlayOptions) {
+/// Plays a run in the background, at the pace of its script.
+fn play(
+    app: &App,
+    thread: &Arc<Thread>,
+    run: &Arc<Run>,
+    pace: Option<Duration>,
+    beginning: Beginning,
+    options: PlayOptions,
+) {
     let server = thread.server;
     app.own.add(server, run);
     thread.session.add(&run.turn);
@@ -156,7 +163,7 @@ fn play(app: &App, thread: &Arc<Thread>, run: &Arc<Run>, beginning: Beginning, o
     let wire = Wire::new(server.dialect(), Arc::clone(run), events, options.traps);
     let player = Player {
         recorder: Recorder::new(app.clone(), Arc::clone(thread), Arc::clone(run), wire),
-        clock: app.clock(&run.turn, options.delay, None),
+        clock: app.clock(&run.turn, options.delivery, pace),
         decisions: run.listen(),
         early: Vec::new(),
     };
@@ -175,5 +182,5 @@ pub(super) fn resume_run(
     let recorded = run.turn.log.recorded();
     turn.log.append(|_, bytes| bytes.extend_from_slice(&recorded));
     let run = Arc::new(run.again(turn));
-    play(app, thread, &run, Beginning::Decisions(vec![decision]), options);
+    play(app, thread, &run, None, Beginning::Decisions(vec![decision]), options);
 }

@@ -17,6 +17,9 @@ pub struct Delivery {
     /// Without it, each script has its own pace. Requests can set their own.
     #[arg(long = "delay-ms", value_name = "MS", value_parser = delay)]
     pub delay: Option<Duration>,
+    /// Hold a turn after so many events, until `POST /_gateway/release`. Requests can set their own.
+    #[arg(long, value_name = "EVENTS")]
+    pub hold: Option<u32>,
     /// Write streams in pieces of exactly this many bytes, which cut frames and characters anywhere. Only the last
     /// piece is shorter. Requests can set their own.
     #[arg(long, value_name = "BYTES")]
@@ -37,8 +40,8 @@ fn delay(text: &str) -> Result<Duration, ParseFloatError> {
 }
 
 impl Delivery {
-    /// Reads `?delay_ms=`, `?chunk_bytes=`, `?batch=`, `?numbers=`, and the headers `x-turnwire-delay-ms`,
-    /// `x-turnwire-chunk-bytes`, `x-turnwire-batch`, `x-turnwire-numbers`, which win.
+    /// Reads `?delay_ms=`, `?hold=`, `?chunk_bytes=`, `?batch=`, `?numbers=`, and the headers `x-turnwire-delay-ms`,
+    /// `x-turnwire-hold`, `x-turnwire-chunk-bytes`, `x-turnwire-batch`, `x-turnwire-numbers`, which win.
     ///
     /// The error says which setting cannot be understood.
     pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Result<Self, String> {
@@ -51,11 +54,13 @@ impl Delivery {
         let count = |name: &str| -> Result<Option<usize>, String> {
             setting(name).map(|text| text.trim().parse().map_err(|_| invalid(name, text))).transpose()
         };
+        let hold = setting("hold").map(|text| text.trim().parse().map_err(|_| invalid("hold", text)));
         let delay = setting("delay_ms");
         let settings = Self {
             delay: delay
                 .map(|text| milliseconds(text).ok_or_else(|| invalid("delay_ms", text)))
                 .transpose()?,
+            hold: hold.transpose()?,
             chunk_bytes: count("chunk_bytes")?,
             batch: count("batch")?,
             numbers: setting("numbers").map(str::parse).transpose()?,
@@ -76,6 +81,7 @@ impl Delivery {
         let cuts = self.chunk_bytes.is_some() || self.batch.is_some();
         Self {
             delay: self.delay.or(other.delay),
+            hold: self.hold.or(other.hold),
             chunk_bytes: if cuts { self.chunk_bytes } else { other.chunk_bytes },
             batch: if cuts { self.batch } else { other.batch },
             numbers: self.numbers.or(other.numbers),
@@ -120,7 +126,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_named() {
-        for query in ["delay_ms=-1", "delay_ms=NaN", "chunk_bytes=many", "batch=1.5", "numbers=sse"] {
+        for query in
+            ["delay_ms=-1", "delay_ms=NaN", "hold=-1", "chunk_bytes=many", "batch=1.5", "numbers=sse"]
+        {
             let error = delivery(query, &[]).expect_err(query);
             assert!(error.contains(query.split('=').next().expect("a name")), "{error}");
         }

@@ -111,7 +111,7 @@ async fn start(
     );
     let (steps, preferred) = script(session, previous.as_deref(), accepted);
     session.add(&turn);
-    let clock = app.clock(&turn, delivery.delay, preferred);
+    let clock = app.clock(&turn, delivery, preferred);
     let recorder = TurnRecorder::begin(app.clone(), Arc::clone(&turn), caller.dialect, origin);
     let (keep, running) = (app.config.stream_kept, Arc::clone(&turn));
     tokio::spawn(async move {

@@ -87,7 +87,7 @@ pub(super) fn start(asked: &Asked<'_>, reply: Reply) {
     state.begin(&thread, record);
     drop(state);
     let recorder = Recorder::new(asked.app.clone(), Arc::clone(&thread), start.turn_id, mode, traps);
-    let clock = asked.app.clock(&kept, asked.peer.delivery.delay, script.beat);
+    let clock = asked.app.clock(&kept, asked.peer.delivery, script.beat);
     let player = Player { recorder, clock };
     tokio::spawn(player.play(script.acts));
 }

@@ -1,4 +1,4 @@
-//! The time of a turn: its pace, its limit, and how it is stopped.
+//! The time of a turn: its pace, its limit, where it is held, and how it is stopped.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -25,6 +25,29 @@ pub(crate) enum Stop {
 /// Whether a turn goes on. It breaks with the reason if it was stopped, and without one if it ended by itself.
 pub(crate) type Flow<T = ()> = ControlFlow<Option<Stop>, T>;
 
+/// Where turns wait that are held, until all that have begun are released.
+#[derive(Debug, Default)]
+pub(crate) struct Gate(watch::Sender<()>);
+
+impl Gate {
+    /// Lets go of each turn that has begun, also of those that have not come to where they are held.
+    pub(crate) fn release(&self) {
+        self.0.send_replace(());
+    }
+
+    /// Holds a turn that begins now after so many beats.
+    pub(crate) fn hold(&self, beats: u32) -> Hold {
+        Hold { left: beats, released: self.0.subscribe() }
+    }
+}
+
+/// Where one turn is held.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    left: u32,
+    released: watch::Receiver<()>,
+}
+
 /// The clock of one turn.
 #[derive(Debug)]
 pub(crate) struct Clock {
@@ -35,9 +58,14 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Starts the clock of a turn that lasts no longer than `limit`; `beat` is the pause between two events.
-    pub(crate) fn new(beat: Duration, limit: Duration, stop: watch::Receiver<Option<Stop>>) -> Self {
+    pub(crate) fn new(
+        beat: Duration,
+        hold: Option<Hold>,
+        limit: Duration,
+        stop: watch::Receiver<Option<Stop>>,
+    ) -> Self {
         let now = Instant::now();
-        Self { pace: Pace { beat, due: now, since_yield: 0 }, deadline: now + limit, stop }
+        Self { pace: Pace { beat, due: now, since_yield: 0, hold }, deadline: now + limit, stop }
     }
 
     /// Waits for this many beats.
@@ -87,10 +115,20 @@ struct Pace {
     beat: Duration,
     due: Instant,
     since_yield: u32,
+    hold: Option<Hold>,
 }
 
 impl Pace {
     async fn pass(&mut self, beats: u32) {
+        if let Some(hold) = &mut self.hold {
+            hold.left = hold.left.saturating_sub(beats);
+            if hold.left == 0 {
+                // Without a gate any more there is nobody who could release it: it plays on.
+                let _ = hold.released.changed().await;
+                self.hold = None;
+                self.due = Instant::now();
+            }
+        }
         if self.beat.is_zero() {
             self.since_yield += beats;
             if self.since_yield >= EVENTS_PER_YIELD {
@@ -103,5 +141,52 @@ impl Pace {
         if self.due > Instant::now() {
             sleep_until(self.due).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// A clock at full speed, held after 30 beats.
+    fn held(gate: &Gate) -> (Clock, watch::Sender<Option<Stop>>) {
+        let (stop, stopped) = watch::channel(None);
+        (Clock::new(Duration::ZERO, Some(gate.hold(30)), Duration::from_mins(1), stopped), stop)
+    }
+
+    /// How many of the next 33 beats pass without a wait.
+    fn passed(clock: &mut Clock) -> usize {
+        (0..33).take_while(|_| clock.pass(1).now_or_never().is_some_and(|flow| flow.is_continue())).count()
+    }
+
+    #[tokio::test]
+    async fn a_turn_is_held_until_the_release() {
+        let gate = Gate::default();
+        let (mut clock, _stop) = held(&gate);
+        assert_eq!(passed(&mut clock), 29);
+        assert_eq!(passed(&mut clock), 0);
+        gate.release();
+        assert_eq!(passed(&mut clock), 33);
+        // A release is for those that have begun.
+        assert_eq!(passed(&mut held(&gate).0), 29);
+    }
+
+    #[tokio::test]
+    async fn a_release_before_the_place_counts() {
+        let gate = Gate::default();
+        let (mut clock, _stop) = held(&gate);
+        gate.release();
+        assert_eq!(passed(&mut clock), 33);
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_is_held_can_be_stopped() {
+        let gate = Gate::default();
+        let (mut clock, stop) = held(&gate);
+        assert_eq!(passed(&mut clock), 29);
+        stop.send_replace(Some(Stop::Cancelled));
+        assert_eq!(clock.pass(1).await, ControlFlow::Break(Some(Stop::Cancelled)));
     }
 }

@@ -3,5 +3,5 @@
 mod clock;
 mod play;
 
-pub(crate) use clock::{Clock, Flow, Stop};
+pub(crate) use clock::{Clock, Flow, Gate, Stop};
 pub(crate) use play::{Cue, Player, Script, play};
