@@ -215,12 +215,13 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     const page = await open();
     await ask(page, "error", "failed");
     assert.notEqual(await page.innerText("[role=alert]"), "");
-    await page.evaluate(() => {
-      globalThis.phases = [];
-      conversationOf().status.subscribe(() => phases.push(conversationOf().status.get().phase));
-    });
+    await page.setExtraHTTPHeaders({ "x-turnwire-hold": "1" });
+    const begun = page.waitForResponse((answer) => answer.request().method() === "POST" && answer.url().endsWith("/turns"));
     await button(page, "Again").click();
-    await page.waitForFunction(() => phases.includes("answering") && phases.at(-1) === "failed");
+    await begun;
+    await page.waitForFunction(() => conversationOf().status.get().phase !== "failed");
+    await fetch(`${world.url}/_gateway/release`, { method: "POST" });
+    await page.waitForFunction(() => conversationOf().status.get().phase === "failed");
     assert.deepEqual(await questions(page), ["error"]);
     await close(page);
   });

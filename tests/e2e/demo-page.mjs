@@ -1,4 +1,5 @@
 // What tests do with the demo page again and again, over whichever protocol it speaks.
+import assert from "node:assert/strict";
 import { join } from "node:path";
 
 /** Where the built page lies. */
@@ -6,6 +7,15 @@ export const WWW = join(import.meta.dirname, "..", "..", "www", "dist");
 
 /** At this pace a turn of some hundred events lasts some seconds. */
 export const PACE = { "x-turnwire-delay-ms": "5" };
+
+/** A turn stands still after its first events, for what has to happen in its middle on slow machines too. */
+export const HELD = { "x-turnwire-delay-ms": "0", "x-turnwire-hold": "150" };
+
+/** Turns that stand still go on. */
+export async function release(world) {
+  const { status } = await fetch(`${world.url}/_gateway/release`, { method: "POST" });
+  assert.equal(status, 204);
+}
 
 const opened = [];
 

@@ -1,12 +1,13 @@
 // The demo page when its connection is cut, the page is loaded again, or the conversation goes on in another tab.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answer, chooseSettings, cutButton, ended, grown, PACE, say, unexpected, WWW } from "./demo-page.mjs";
+import { answer, chooseSettings, cutButton, ended, grown, HELD, PACE, release, say, unexpected, WWW } from "./demo-page.mjs";
 import { useWorld } from "./harness.mjs";
 
 const world = useWorld({ www: WWW });
 
 const paced = (page) => page.setExtraHTTPHeaders(PACE);
+const held = (page) => page.setExtraHTTPHeaders(HELD);
 
 function sessionOf(page) {
   return page.evaluate(() => decodeURIComponent(location.hash.replace("#/session/", "")));
@@ -106,7 +107,7 @@ test("an answer that is cut three times is the same as one that never was, and n
 
 test("a reload during a turn: it goes on by itself, and can be cut again", async () => {
   const wanted = await uncut("long 500");
-  const page = await world.page("/", paced);
+  const page = await world.page("/", held);
   await say(page, "long 500");
   await grown(page, 200);
   await page.reload();
@@ -114,6 +115,8 @@ test("a reload during a turn: it goes on by itself, and can be cut again", async
   await showEvents(page);
   await grown(page, 200);
   await cutButton(page).click();
+  await page.getByText(/^Resumed after event/).waitFor();
+  await release(world);
   assert.equal(await answer(page), wanted);
   const seen = await rows(page);
   assert.deepEqual(seen.filter((row) => !MARKS.includes(row)), await recorded(await sessionOf(page)));
@@ -123,13 +126,14 @@ test("a reload during a turn: it goes on by itself, and can be cut again", async
 });
 
 test("by keyboard: the button can be reached, and leaves the focus where one writes", async () => {
-  const page = await world.page("/", paced);
+  const page = await world.page("/", held);
   await say(page, "long 300");
   await cutButton(page).waitFor();
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Cut the connection");
   await page.keyboard.press("Enter");
   await page.getByText(/^Resumed after event/).waitFor();
+  await release(world);
   await ended(page);
   await page.getByText("resumed once").waitFor();
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Message");
@@ -150,7 +154,7 @@ test("events that the server has lost are named, and the text is whole in the en
 });
 
 test("a conversation that is left is read no longer, and its turn goes on", async () => {
-  const page = await world.page("/", paced);
+  const page = await world.page("/", held);
   await say(page, "long 500");
   await grown(page, 100);
   const session = await sessionOf(page);
@@ -160,6 +164,7 @@ test("a conversation that is left is read no longer, and its turn goes on", asyn
     assert.ok(tries < 20, "its stream is still open");
     await page.waitForTimeout(50);
   }
+  await release(world);
   await page.goBack();
   await ended(page);
   assert.ok((await recorded(session)).length > 500);
@@ -205,7 +210,7 @@ test("a phone has room for the button and the words, in light and dark", async (
     const page = await world.page("/", async (page) => {
       await page.setViewportSize({ width: 390, height: 844 });
       await page.emulateMedia({ colorScheme });
-      await paced(page);
+      await held(page);
     });
     await say(page, "long 400");
     await cutButton(page).click();

@@ -38,6 +38,11 @@ export class Gateway {
     await this.#ask(`/_gateway/sessions/${session}/cut?how=reset`, { method: "POST" });
   }
 
+  /** Turns that their requests hold go on. */
+  async release() {
+    await this.#ask("/_gateway/release", { method: "POST" });
+  }
+
   /** How many event streams and sockets are open. */
   async openStreams() {
     return JSON.parse(await this.#ask("/_gateway/streams")).open;

@@ -5,7 +5,7 @@ import { BASE_URL, snapshotOf, uncut } from "./report.js";
 
 const query = new URLSearchParams(location.search);
 const input = query.get("input");
-const client = connect({ baseUrl: BASE_URL, headers: { "x-turnwire-delay-ms": query.get("pace") } });
+const client = connect({ baseUrl: BASE_URL, headers: { "x-turnwire-hold": query.get("hold") } });
 const chat = new Conversations({ client, agentName: "support-bot", store: null }).open(query.get("session"));
 
 globalThis.life = { persisted: 0, numbers: [], turn: undefined };

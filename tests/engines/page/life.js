@@ -21,7 +21,7 @@ life.uncut = () => uncut(life.turn.session.id, life.turn.id, input);
 live().catch((error) => (life.failure = error));
 
 async function live() {
-  const client = await connect({ baseUrl: BASE_URL, headers: { "x-turnwire-delay-ms": query.get("pace") } });
+  const client = await connect({ baseUrl: BASE_URL, headers: { "x-turnwire-hold": query.get("hold") } });
   const session = await client.agents.getSession(query.get("session"));
   const turns = await session.resume();
   const turn = turns.at(-1) ?? session.createTurn({ input });
