@@ -49,7 +49,12 @@ impl Words {
         match protocol {
             Protocol::Codex => Some(&CODEX),
             Protocol::TurnRpc => Some(&TURN_RPC),
-            Protocol::Aap | Protocol::Tirea | Protocol::Awaken | Protocol::TrueFoundry => None,
+            Protocol::Aap
+            | Protocol::Tirea
+            | Protocol::Awaken
+            | Protocol::TrueFoundry
+            | Protocol::TrueForge
+            | Protocol::AgUi => None,
         }
     }
 }

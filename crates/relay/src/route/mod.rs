@@ -30,17 +30,23 @@ pub enum Protocol {
     Awaken,
     /// The `TrueFoundry` gateway.
     TrueFoundry,
+    /// `TrueForge`, its open-source sibling.
+    TrueForge,
+    /// AG-UI.
+    AgUi,
     /// JSON-RPC over a socket.
     TurnRpc,
     /// Codex app-server, over a socket.
     Codex,
 }
 
-const NAMES: [(&str, Protocol); 6] = [
+const NAMES: [(&str, Protocol); 8] = [
     ("aap", Protocol::Aap),
     ("tirea", Protocol::Tirea),
     ("awaken", Protocol::Awaken),
     ("truefoundry", Protocol::TrueFoundry),
+    ("trueforge", Protocol::TrueForge),
+    ("ag-ui", Protocol::AgUi),
     ("turn-rpc", Protocol::TurnRpc),
     ("codex", Protocol::Codex),
 ];

@@ -21,6 +21,8 @@ pub(super) fn of(protocol: Protocol) -> &'static [Route] {
         Protocol::Tirea => TIREA,
         Protocol::Awaken => AWAKEN,
         Protocol::TrueFoundry => TRUEFOUNDRY,
+        Protocol::TrueForge => TRUEFORGE,
+        Protocol::AgUi => AG_UI,
         Protocol::TurnRpc | Protocol::Codex => SOCKETS,
     }
 }
@@ -89,6 +91,47 @@ const TRUEFOUNDRY: &[Route] = &[
     route("GET", "v1/agents/draft-sessions", List("/data", "/id"), Nowhere),
     route("GET", "v1/agents/draft-sessions/{session}", Use, Session),
     route("PATCH", "v1/agents/draft-sessions/{session}", Use, Session),
+];
+
+/// Its sessions are drafts, too.
+const TRUEFORGE: &[Route] = &[
+    route("POST", "api/v1/sessions", Create("/data/id"), Nowhere),
+    route("GET", "api/v1/sessions", List("/data", "/id"), Nowhere),
+    route("GET", "api/v1/sessions/{session}", Use, Session),
+    route("PATCH", "api/v1/sessions/{session}", Use, Session),
+    route("DELETE", "api/v1/sessions/{session}", Delete, Session),
+    route("POST", "api/v1/sessions/{session}/cancel", Use, Session),
+    route("GET", "api/v1/sessions/{session}/turns", Use, Session),
+    route("POST", "api/v1/sessions/{session}/turns", Start, Session),
+    route("GET", "api/v1/sessions/{session}/turns/{turn}", Use, Session),
+    route("GET", "api/v1/sessions/{session}/turns/{turn}/subscribe", Use, Session),
+    route("GET", "api/v1/sessions/{session}/turns/{turn}/events", Use, Session),
+    route("GET", "api/v1/sessions/{session}/turns/{turn}/download-sandbox-file", Use, Session),
+    route("GET", "api/v1/sessions/{session}/events", Use, Session),
+];
+
+/// A parent run is left out: nothing says whose it is. Many servers also take `thread_id`.
+const AG_UI_RUN: &[&str] = &[
+    "threadId",
+    "runId",
+    "protocolVersion",
+    "state",
+    "messages",
+    "tools",
+    "context",
+    "forwardedProps",
+    "resume",
+];
+
+/// The agent's address is the endpoint itself. `run` and what is beside it are `CopilotKit`'s, for which the address is the
+/// agent's folder; `agent` and `agents/state` are ADK's, for which it is the root.
+const AG_UI: &[Route] = &[
+    with_keys(route("POST", "", Start, Body), AG_UI_RUN),
+    with_keys(route("POST", "run", Start, Body), AG_UI_RUN),
+    with_keys(route("POST", "connect", Use, Body), AG_UI_RUN),
+    route("POST", "stop/{session}", Use, Session),
+    with_keys(route("POST", "agent", Start, Body), AG_UI_RUN),
+    with_keys(route("POST", "agents/state", Use, Body), &["threadId"]),
 ];
 
 const SOCKETS: &[Route] = &[route("GET", "", Socket, Nowhere)];

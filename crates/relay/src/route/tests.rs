@@ -6,11 +6,13 @@ use turnwire::sse::FrameDecoder;
 
 use super::*;
 
-const ALL: [Protocol; 6] = [
+const ALL: [Protocol; 8] = [
     Protocol::Aap,
     Protocol::Tirea,
     Protocol::Awaken,
     Protocol::TrueFoundry,
+    Protocol::TrueForge,
+    Protocol::AgUi,
     Protocol::TurnRpc,
     Protocol::Codex,
 ];

@@ -170,6 +170,56 @@ async fn protocols_that_resume_by_themselves_pass_through() {
     assert!(again.contains("turn.done") && again.len() < stream.len(), "{again}");
 }
 
+#[tokio::test]
+async fn trueforge_and_ag_ui_pass_through_and_sessions_are_their_users_own() {
+    let agents = gateway(Config { beat: std::time::Duration::from_millis(2), ..Config::default() }).await;
+    let text = config("trueforge", &agents, "")
+        + &format!("[upstream.g]\nprotocol = \"ag-ui\"\nurl = \"{agents}/ag-ui\"\n");
+    let relay = Relay::start(&text);
+    let agent = json!({ "agent": { "name": "support" } });
+    let made = json(relay.request(Method::POST, "/a/api/v1/sessions").json(&agent)).await;
+    let session = made["data"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned();
+    let turns = format!("/a/api/v1/sessions/{session}/turns");
+    let body = json!({ "input": [{ "type": "user.message", "content": "plain" }], "stream": true });
+    let stream = Stream::of(sent(relay.request(Method::POST, &turns).json(&body)).await).rest().await;
+    let stream = stream.expect("a good end");
+    assert!(stream.contains("turn.done"), "{stream}");
+    let list = json(relay.request(Method::GET, &turns)).await;
+    let turn = list["data"][0]["id"].as_str().unwrap_or_else(|| panic!("{list}"));
+    let again = relay.request(Method::GET, &format!("{turns}/{turn}/subscribe?after_sequence_number=1"));
+    let again = Stream::of(sent(again).await).rest().await.expect("a good end");
+    assert!(again.contains("turn.done") && again.len() < stream.len(), "{again}");
+    let elsewhere = sent(reqwest::Client::new().post(format!("{agents}/api/v1/sessions")).json(&agent)).await;
+    let elsewhere: serde_json::Value = elsewhere.json().await.expect("JSON");
+    let other = elsewhere["data"]["id"].as_str().unwrap_or_else(|| panic!("{elsewhere}"));
+    assert_eq!(status(relay.request(Method::GET, &format!("/a/api/v1/sessions/{other}"))).await, 404);
+    let list = json(relay.request(Method::GET, "/a/api/v1/sessions")).await;
+    assert_eq!(list["data"].as_array().map(Vec::len), Some(1), "{list}");
+    assert_eq!(status(relay.request(Method::DELETE, &format!("/a/api/v1/sessions/{session}"))).await, 204);
+    assert_eq!(status(relay.request(Method::GET, &turns)).await, 404);
+
+    let run = |rest: serde_json::Value| {
+        let mut body = json!({
+            "threadId": "th-1", "runId": "r-1", "state": {}, "tools": [], "context": [], "forwardedProps": {},
+            "messages": [{ "id": "m", "role": "user", "content": "plain" }],
+        });
+        for (key, value) in rest.as_object().expect("an object") {
+            body[key] = value.clone();
+        }
+        relay.request(Method::POST, "/g").json(&body)
+    };
+    let stream = Stream::of(sent(run(json!({}))).await).rest().await.expect("a good end");
+    assert!(stream.contains("RUN_FINISHED"), "{stream}");
+    // What may name another's thread does not pass.
+    for key in ["parentRunId", "thread_id", "config"] {
+        assert_eq!(status(run(json!({ key: "x" }))).await, 400, "{key}");
+    }
+    assert_eq!(status(run(json!({ "threadId": "" }))).await, 400);
+    assert_eq!(status(relay.request(Method::GET, "/g")).await, 405);
+    assert_eq!(status(relay.request(Method::POST, "/g/info")).await, 404);
+    assert_eq!(status(relay.request(Method::POST, "/g/stop/th-2")).await, 404);
+}
+
 /// How a turn ends that meets one of the gateway's faults.
 struct Case {
     fault: &'static str,

@@ -70,7 +70,9 @@ impl Issuer {
         let config = format!(
             "listen = \"127.0.0.1:0\"\n{}[upstream.a]\nprotocol = \"aap\"\nurl = \"{agents}/aap\"\nheaders.authorization = \"env:RELAY_TEST_KEY\"\n\
              [upstream.t]\nprotocol = \"tirea\"\nurl = \"{agents}/tirea\"\n\
-             [upstream.f]\nprotocol = \"truefoundry\"\nurl = \"{agents}/acme\"\n",
+             [upstream.f]\nprotocol = \"truefoundry\"\nurl = \"{agents}/acme\"\n\
+             [upstream.o]\nprotocol = \"trueforge\"\nurl = \"{agents}\"\n\
+             [upstream.g]\nprotocol = \"ag-ui\"\nurl = \"{agents}/ag-ui\"\n",
             Self::identity(&agents)
         );
         Relay::start(&config)
@@ -201,7 +203,20 @@ async fn nothing_of_one_user_is_there_for_another() {
     .await;
     let talk = made["data"]["id"].as_str().expect("an id").to_owned();
 
+    let agent = json!({ "agent": { "name": "support" } });
+    let made = answered(relay.request(Method::POST, "/o/api/v1/sessions").json(&agent)).await;
+    let forged = made["data"]["id"].as_str().expect("an id").to_owned();
+    let thread = json!({
+        "threadId": "ours", "runId": "r", "state": {}, "tools": [], "context": [], "forwardedProps": {},
+        "messages": [{ "id": "m", "role": "user", "content": "plain" }],
+    });
+    let ran = sent(relay.request(Method::POST, "/g").json(&thread)).await.text().await.expect("text");
+    assert!(ran.contains("RUN_FINISHED"), "{ran}");
+
     let every = [
+        ("GET", format!("/o/api/v1/sessions/{forged}"), json!(null)),
+        ("GET", format!("/o/api/v1/sessions/{forged}/turns"), json!(null)),
+        ("GET", format!("/o/api/v1/sessions/{forged}/events"), json!(null)),
         ("GET", format!("/a/sessions/{session}"), json!(null)),
         ("GET", format!("/a/sessions/{session}/history?type=full"), json!(null)),
         ("POST", format!("/a/sessions/{session}/turns"), turn.clone()),
@@ -216,6 +231,13 @@ async fn nothing_of_one_user_is_there_for_another() {
         ("GET", format!("/f/v1/agents/sessions/{talk}/events"), json!(null)),
     ];
     let changes = [
+        ("POST", "/g".to_owned(), thread.clone()),
+        ("POST", "/g/connect".to_owned(), thread.clone()),
+        ("POST", "/g/stop/ours".to_owned(), json!({})),
+        ("POST", "/g/agents/state".to_owned(), json!({ "threadId": "ours" })),
+        ("PATCH", format!("/o/api/v1/sessions/{forged}"), agent.clone()),
+        ("DELETE", format!("/o/api/v1/sessions/{forged}"), json!(null)),
+        ("POST", format!("/o/api/v1/sessions/{forged}/turns"), json!({ "input": [], "stream": true })),
         ("POST", "/t/v1/runs".to_owned(), run.clone()),
         (
             "POST",
@@ -240,9 +262,10 @@ async fn nothing_of_one_user_is_there_for_another() {
     for asked in every.iter().chain(&changes) {
         assert_eq!(status(request(&relay, asked)).await, 404, "{} {}", asked.0, asked.1);
     }
-    for list in ["/a/sessions", "/f/v1/agents/sessions?agent_name=support"] {
+    for list in ["/a/sessions", "/f/v1/agents/sessions?agent_name=support", "/o/api/v1/sessions"] {
         let list = answered(relay.request(Method::GET, list)).await;
-        assert!(!list.to_string().contains(&session) && !list.to_string().contains(&talk), "{list}");
+        let list = list.to_string();
+        assert!([&session, &talk, &forged].iter().all(|id| !list.contains(*id)), "{list}");
     }
     for (list, empty) in [("/t/v1/threads/summaries", json!([])), ("/t/v1/threads", json!([]))] {
         let list = answered(relay.request(Method::GET, list)).await;
