@@ -65,6 +65,8 @@ fn each(test: &impl AsyncFn(&dyn ReplayLog)) {
         for redis in [server::Redis::start(), server::Redis::cluster()] {
             test(&in_redis(&redis).await).await;
         }
+        let cluster = server::Redis::cluster_of(3);
+        test(&in_redis(&cluster[0]).await).await;
         for server in [streams_server::Streams::start(), streams_server::Streams::on_disk()] {
             test(&in_streams(&server).await).await;
         }

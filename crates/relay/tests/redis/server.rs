@@ -37,17 +37,96 @@ impl Redis {
             "127.0.0.1",
         ]);
         assert_eq!(redis.ask(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]), "OK");
-        while !redis.ask(&["CLUSTER", "INFO"]).contains("cluster_state:ok") {
-            sleep(Duration::from_millis(20));
-        }
+        redis.until(&["CLUSTER", "INFO"], "cluster_state:ok");
         redis
     }
 
-    /// A Sentinel that knows this server as `main`.
+    /// A cluster of so many servers, each with its part of the keys.
+    pub(crate) fn cluster_of(count: usize) -> Vec<Self> {
+        let node = || {
+            // By default its port for other servers is 10,000 more, which may be none.
+            let bus = free_port().to_string();
+            Self::start_with(&[
+                "--save",
+                "",
+                "--cluster-enabled",
+                "yes",
+                "--cluster-announce-ip",
+                "127.0.0.1",
+                "--cluster-port",
+                &bus,
+                "--cluster-node-timeout",
+                "1000",
+            ])
+        };
+        let nodes: Vec<Self> = std::iter::repeat_with(node).take(count).collect();
+        for (at, node) in nodes.iter().enumerate() {
+            let [first, end] = [at, at + 1].map(|part| part * 16_384 / count);
+            let range = [first, end - 1].map(|slot| slot.to_string());
+            assert_eq!(node.ask(&["CLUSTER", "ADDSLOTSRANGE", &range[0], &range[1]]), "OK");
+            // So that no two begin with the same number.
+            assert_eq!(node.ask(&["CLUSTER", "SET-CONFIG-EPOCH", &(at + 1).to_string()]), "OK");
+            node.meet(&nodes[0]);
+        }
+        for node in &nodes {
+            node.until(&["CLUSTER", "INFO"], "cluster_state:ok");
+            node.until(&["CLUSTER", "INFO"], &format!("cluster_known_nodes:{count}"));
+        }
+        nodes
+    }
+
+    /// Joins the cluster that another server is of.
+    fn meet(&self, other: &Self) {
+        if other.port != self.port {
+            let bus = other.settings.iter().skip_while(|text| *text != "--cluster-port").nth(1);
+            let words = ["CLUSTER", "MEET", "127.0.0.1", &other.port.to_string(), bus.expect("a port")];
+            assert_eq!(self.ask(&words), "OK");
+        }
+    }
+
+    /// A further server of this one's cluster, which takes its place when it is gone.
+    pub(crate) fn stand_in(&self) -> Self {
+        let bus = free_port().to_string();
+        let at = self.settings.iter().position(|text| text == "--cluster-port").expect("a cluster") + 1;
+        let mut settings: Vec<&str> = self.settings.iter().map(String::as_str).collect();
+        settings[at] = &bus;
+        let other = Self::start_with(&settings);
+        other.meet(self);
+        let own = self.ask(&["CLUSTER", "MYID"]);
+        other.until(&["CLUSTER", "NODES"], &own);
+        // It says so for a moment after it has met the other one.
+        while other.ask(&["CLUSTER", "REPLICATE", &own]) != "OK" {
+            sleep(Duration::from_millis(20));
+        }
+        other.until(&["INFO", "replication"], "master_link_status:up");
+        other
+    }
+
+    /// A server that has what this one has.
+    pub(crate) fn replica(&self) -> Self {
+        let replica = Self::start_with(&["--save", "", "--replicaof", "127.0.0.1", &self.port.to_string()]);
+        replica.until(&["INFO", "replication"], "master_link_status:up");
+        replica
+    }
+
+    /// Waits until the answer to a command has this text.
+    pub(crate) fn until(&self, words: &[&str], text: &str) {
+        let began = Instant::now();
+        while !self.ask(words).contains(text) {
+            assert!(began.elapsed() < PATIENCE, "{text} does not come: {}", self.ask(words));
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// A Sentinel that knows this server as `main`. Where it is gone, a replica takes its place in about a second.
     pub(crate) fn sentinel(&self) -> Self {
         let mut sentinel = Self::new(&["--sentinel"]);
         let file = sentinel.directory.join("sentinel.conf");
-        std::fs::write(&file, format!("sentinel monitor main 127.0.0.1 {} 1\n", self.port)).expect("written");
+        let lines = format!(
+            "sentinel monitor main 127.0.0.1 {} 1\nsentinel down-after-milliseconds main 500\n",
+            self.port
+        );
+        std::fs::write(&file, lines).expect("written");
         sentinel.file = Some(file);
         sentinel.start_again();
         sentinel
@@ -67,9 +146,8 @@ impl Redis {
         let directory =
             std::env::temp_dir().join(format!("turnwire-relay-redis-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
         let settings = settings.iter().map(|text| (*text).to_owned()).collect();
-        Self { child: None, port: port.expect("a port").port(), directory, file: None, settings }
+        Self { child: None, port: free_port(), directory, file: None, settings }
     }
 
     /// Starts it again, with what it has kept.
@@ -138,6 +216,11 @@ impl Redis {
         reader.read_exact(&mut text).ok()?;
         String::from_utf8(text).ok()
     }
+}
+
+fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+    socket.expect("a port").port()
 }
 
 impl Drop for Redis {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use fred::interfaces::{ClientLike, ConfigInterface};
 use fred::prelude::{Builder, Client, Config, Error, ReconnectPolicy};
-use fred::types::{InfoKind, config::UnresponsiveConfig};
+use fred::types::InfoKind;
+use fred::types::config::{ClusterDiscoveryPolicy, UnresponsiveConfig};
 
 use super::super::LogError;
 
@@ -26,6 +27,11 @@ pub(super) struct Connections {
 pub(super) async fn connect(url: &str, password: Option<&str>) -> Result<Connections, LogError> {
     let mut config = Config::from_url(url).map_err(|error| failed(&error))?;
     config.password = password.map(str::to_owned);
+    if config.server.is_clustered() {
+        // Also by the nodes that the others named: those of the config may be gone.
+        let by_all = ClusterDiscoveryPolicy::UseCache;
+        config.server.set_cluster_discovery_policy(by_all).map_err(|error| failed(&error))?;
+    }
     // The first connection fails at once; later ones are made anew for ever.
     config.fail_fast = true;
     let mut builder = Builder::from_config(config);
