@@ -43,6 +43,19 @@ pub struct Config {
     pub log: LogConfig,
     /// What one user, and all of them, may use.
     pub limits: Limits,
+    /// Where spans are sent, if anywhere.
+    pub traces: Option<TracesConfig>,
+}
+
+/// A collector of traces.
+#[derive(Debug, Clone)]
+pub struct TracesConfig {
+    /// Where it takes OTLP in JSON, path included.
+    pub url: Upstream,
+    /// Headers that every request to it gets.
+    pub headers: Vec<(HeaderName, Secret)>,
+    /// One turn in so many is traced, unless its request says itself whether it is.
+    pub one_in: u32,
 }
 
 /// Files in PEM, which are read again when they change.

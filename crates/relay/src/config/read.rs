@@ -12,7 +12,7 @@ use toml::de::DeTable;
 use super::section::{Section, Source};
 use super::{
     BearerConfig, Config, ForwardConfig, IdentityConfig, Limits, LogConfig, Problems, Secret, Store,
-    TlsConfig, UpstreamConfig,
+    TlsConfig, TracesConfig, UpstreamConfig,
 };
 use crate::address::Upstream;
 use crate::headers;
@@ -52,12 +52,13 @@ fn root(file: &Section<'_, '_>) -> Option<Config> {
     let log = log(file);
     let upstreams = upstreams(file);
     let limits = limits(file);
+    let traces = traces(file);
     if listen.is_some_and(|listen| !listen.ip().is_loopback()) && hosts.is_empty() {
         file.note("hosts", "others can reach `listen`: name the hosts by which the relay may be called");
     }
     file.finish();
     let (listen, identity, log) = (listen?, identity?, log?);
-    Some(Config { listen, admin, tls, hosts, origins, drain, identity, upstreams, log, limits })
+    Some(Config { listen, admin, tls, hosts, origins, drain, identity, upstreams, log, limits, traces })
 }
 
 impl Section<'_, '_> {
@@ -80,6 +81,24 @@ fn tls(file: &Section<'_, '_>) -> Option<TlsConfig> {
         section.note(problem.key, problem.text);
     }
     Some(tls)
+}
+
+fn traces(file: &Section<'_, '_>) -> Option<TracesConfig> {
+    let section = file.section("traces")?;
+    let url = section.needed("url").and_then(|_| section.parsed::<Upstream>("url"));
+    let headers = section.section("headers").map(|headers| secrets(&headers)).unwrap_or_default();
+    if let Some(url) = &url
+        && !headers.is_empty()
+        && !url.is_encrypted()
+        && !is_this_machine(url.authority())
+    {
+        let text =
+            "its key would be read on the way: it must begin with https://, unless it is on this machine";
+        section.note("url", text);
+    }
+    let one_in = u32::try_from(section.number("one_in", 1, 1..=1_000_000)).unwrap_or(1);
+    section.finish();
+    Some(TracesConfig { url: url?, headers, one_in })
 }
 
 /// Hosts with or without a port.

@@ -118,6 +118,11 @@ fn what_would_do_nothing_is_a_mistake() {
         ("[log]\nstore = \"redis://r\"\ntakeover = \"1s\"", "log.takeover: owners show each second"),
         ("[tls]\ncert = \"x\"", "tls: `key` is missing"),
         ("[tls]\ncert = \"/absent.pem\"\nkey = \"/absent.pem\"", "tls.cert: /absent.pem: "),
+        (
+            "[traces]\nurl = \"http://otel.internal/v1/traces\"\nheaders.key = \"env:PATH\"",
+            "traces.url: its key would be read on the way",
+        ),
+        ("[traces]\none_in = 5", "traces: `url` is missing"),
         ("[proxy]\nport = 1", "proxy: there is no such key"),
         ("[identity.forward]\nurl = \"https://a\"\nheader = \"x\"", "write exactly one"),
     ] {

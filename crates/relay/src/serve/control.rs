@@ -120,6 +120,8 @@ impl Asked<'_> {
             return Err(read::log_changed());
         }
         let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
+        let linked = source.hub().map(|hub| &hub.span);
+        let span = self.app.traces.attach(&key.upstream, &self.head, linked);
         read::respond(Wanted {
             app: self.app.clone(),
             key,
@@ -129,6 +131,7 @@ impl Asked<'_> {
             connection: self.connection,
             valid_for: self.caller.valid_for,
             reading,
+            span,
         })
         .await
     }

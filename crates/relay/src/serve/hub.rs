@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::log::{Head, ResponseHead, TurnKey};
 use crate::mutant::mutant;
+use crate::observe::Linked;
 use crate::turn::End;
 
 /// How much of one turn is kept in memory, in bytes. Readers who are further behind read the log.
@@ -43,6 +44,8 @@ pub(super) enum Request {
 pub(super) struct Hub {
     pub(super) log: u64,
     pub(super) request: [u8; 32],
+    /// The span of the turn.
+    pub(super) span: Linked,
     known: watch::Sender<Known>,
     ring: Mutex<Ring>,
     /// To the owner, if it is in this process.
@@ -232,6 +235,7 @@ impl Hubs {
         Hub {
             log,
             request,
+            span: Linked::default(),
             known: watch::Sender::new(known),
             ring: Mutex::default(),
             owner,

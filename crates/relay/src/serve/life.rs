@@ -106,7 +106,10 @@ pub async fn serve(
     };
     tokio::select! {
         never = listen::serve(listener, tls, router, draining) => match never {},
-        () = ending => Ok(()),
+        () = ending => {
+            app.traces.flush().await;
+            Ok(())
+        }
     }
 }
 

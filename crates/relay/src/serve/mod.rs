@@ -43,6 +43,7 @@ use crate::edge::Edge;
 use crate::identity::{Caller, Identity};
 use crate::limits::Usage;
 use crate::log::{ReplayLog, TurnKey};
+use crate::observe::Traces;
 use crate::route::Matched;
 use held::HeldSockets;
 use hub::Hubs;
@@ -58,6 +59,7 @@ pub(crate) struct App {
     usage: Usage,
     hubs: Hubs,
     sockets: HeldSockets,
+    traces: Traces,
     agents: Vec<Agent>,
     is_draining: AtomicBool,
     /// Asks the process to end.
@@ -94,6 +96,7 @@ impl App {
             agents: config.upstreams.iter().map(agent).collect(),
             hubs: Hubs::default(),
             sockets: HeldSockets::default(),
+            traces: Traces::begin(config.traces.as_ref()),
             is_draining: AtomicBool::new(false),
             ending: Notify::new(),
             log,

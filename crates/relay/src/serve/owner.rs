@@ -19,6 +19,7 @@ use super::{Agent, App};
 use crate::limits::InUse;
 use crate::log::{Answer, Change, Claim, LogError, NewTurn, ReplayLog, ResponseHead, SharedLog, Wishes};
 use crate::mutant::mutant;
+use crate::observe::Span;
 use crate::route::Mark;
 use crate::sse::{Cut, LARGEST, Splitter};
 use crate::turn::{Command, CutReason, End, Event, Owner, Refusal as Refused, UpstreamState};
@@ -43,6 +44,8 @@ pub(super) struct Owned {
     pub(super) new: NewTurn,
     pub(super) requests: mpsc::UnboundedReceiver<Request>,
     pub(super) running: InUse,
+    /// From the request to the turn's end.
+    pub(super) span: Span,
 }
 
 /// The beginning of the agent's answer.
@@ -59,7 +62,7 @@ enum Asked {
 
 /// Runs a turn to its end.
 pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
-    let Owned { app, agent, hub, claim, new, requests, running } = owned;
+    let Owned { app, agent, hub, claim, new, requests, running, span } = owned;
     let log = app.log.clone();
     let agent = &app.agents[agent];
     let mut run = Run {
@@ -105,6 +108,7 @@ pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
             ("reason", reason.to_owned()),
         ];
         metrics::counter!("turnwire_relay_turns_ended_total", &labels).increment(1);
+        span.end(end);
     }
     if let Some(mut body) = run.body.take() {
         // The agent may have to clean up after its last frame: it is not hung up on.

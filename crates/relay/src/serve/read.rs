@@ -21,6 +21,7 @@ use crate::edge;
 use crate::limits::InUse;
 use crate::log::{Head, ReplayLog, TurnKey};
 use crate::mutant::mutant;
+use crate::observe::Span;
 use crate::sse::numbered;
 use crate::turn::{End, Reader, Step};
 
@@ -60,6 +61,14 @@ impl Source {
         Ok((Self::Closed(head.log, known), request))
     }
 
+    /// The hub of a turn that runs.
+    pub(super) fn hub(&self) -> Option<&Hub> {
+        match self {
+            Self::Open(hub) => Some(hub),
+            Self::Closed(..) => None,
+        }
+    }
+
     pub(super) fn log(&self) -> u64 {
         match self {
             Self::Open(hub) => hub.log,
@@ -79,6 +88,8 @@ pub(super) struct Wanted {
     pub(super) connection: Connection,
     pub(super) valid_for: Option<Duration>,
     pub(super) reading: InUse,
+    /// How long it is read.
+    pub(super) span: Span,
 }
 
 pub(super) fn expired() -> Refusal {
@@ -201,7 +212,7 @@ fn stream_of(wanted: Wanted, known: Known, watched: Option<watch::Receiver<Known
         until: Instant::now() + lives,
         is_ours: wanted.is_ours,
         connection: wanted.connection,
-        _counted: (counted, wanted.reading),
+        _counted: (counted, wanted.reading, wanted.span),
     };
     let frames = stream::unfold(Some(connected), |connected| async {
         let mut connected = connected?;
@@ -250,7 +261,7 @@ struct Connected {
     until: Instant,
     is_ours: bool,
     connection: Connection,
-    _counted: (Option<Reading>, InUse),
+    _counted: (Option<Reading>, InUse, Span),
 }
 
 impl Connected {

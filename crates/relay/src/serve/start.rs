@@ -18,6 +18,7 @@ use crate::edge;
 use crate::limits::{Exceeded, InUse, Kind};
 use crate::log::{Admission, Claim, Created, LogError, NewTurn, TurnKey};
 use crate::mutant::mutant;
+use crate::observe::Span;
 
 /// The longest id of a turn.
 const LONGEST: usize = 200;
@@ -72,6 +73,7 @@ pub(super) async fn start(call: &Call, session: Option<String>, body: Bytes) -> 
         connection: call.connection.clone(),
         valid_for: call.caller.valid_for,
         reading,
+        span: Span::default(),
     })
     .await
 }
@@ -88,7 +90,7 @@ struct Begin {
 
 impl Begin {
     /// Where the turn is read from, and the digest of the request that started it.
-    async fn begin(self) -> Result<(Source, [u8; 32]), Refusal> {
+    async fn begin(mut self) -> Result<(Source, [u8; 32]), Refusal> {
         let app = self.app.clone();
         let making = app.hubs.making.lock().await;
         if let Some(hub) = app.hubs.get(&self.key) {
@@ -118,6 +120,9 @@ impl Begin {
         };
         let (hub, requests) = app.hubs.open(self.key.clone(), claim.log, request);
         drop(making);
+        let upstream = &app.agents[self.agent].config.name;
+        let span = app.traces.start(upstream, self.sent.headers_mut());
+        span.link(&hub.span);
         let owned = Owned {
             app: app.clone(),
             agent: self.agent,
@@ -126,6 +131,7 @@ impl Begin {
             new: self.new,
             requests,
             running,
+            span,
         };
         let (owned_hub, key) = (hub.clone(), self.key);
         tokio::spawn(async move {

@@ -29,16 +29,19 @@ pub(super) async fn recover(log: &dyn ReplayLog) -> Result<usize, LogError> {
     Ok(count)
 }
 
-async fn close(log: &dyn ReplayLog, key: TurnKey, epoch: u64, reason: CutReason) -> Result<(), LogError> {
+/// Writes the end of a turn that has no owner, and returns it.
+async fn close(log: &dyn ReplayLog, key: TurnKey, epoch: u64, reason: CutReason) -> Result<End, LogError> {
     if mutant!("left_open") {
-        return Ok(());
+        return Ok(End::Cut { reason, upstream: UpstreamState::Unknown });
     }
     let claim = log.claim(key.clone(), epoch).await?;
     let head = log.head(key).await?;
     // Without the start of an answer, the agent may never have got the request.
     let upstream = if head.response.is_some() { UpstreamState::Gone } else { UpstreamState::Unknown };
-    let change = Change { end: Some(End::Cut { reason, upstream }), ..Change::default() };
-    log.append(&claim, head.last + 1, Vec::new(), change).await
+    let end = End::Cut { reason, upstream };
+    let change = Change { end: Some(end), ..Change::default() };
+    log.append(&claim, head.last + 1, Vec::new(), change).await?;
+    Ok(end)
 }
 
 /// Removes what is old, and ends what has lost its owner, for ever.
@@ -90,8 +93,10 @@ pub(super) async fn watch_over(app: Arc<App>) {
         for (key, sign) in suspicion.look(since, signs) {
             // The protocols whose turns are kept cannot be asked again: what the owner knew of the rest is gone with it.
             // Another relay may be faster, and then this one is refused.
-            if close(&*app.log, key, sign.epoch, CutReason::OwnerLost).await.is_ok() {
+            let upstream = key.upstream.clone();
+            if let Ok(end) = close(&*app.log, key, sign.epoch, CutReason::OwnerLost).await {
                 metrics::counter!("turnwire_relay_takeovers_total").increment(1);
+                app.traces.takeover(&upstream, end);
             }
         }
     }

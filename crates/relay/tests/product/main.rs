@@ -12,6 +12,7 @@ mod wire;
 mod world;
 
 mod deploy;
+mod failover;
 mod gateway;
 mod guide;
 mod held;
@@ -24,4 +25,5 @@ mod several;
 mod sockets;
 mod starts;
 mod streams;
+mod traces;
 mod users;

@@ -1,4 +1,4 @@
-//! What the process tells of itself. No label and no line names a user, a session or a turn.
+//! Counts and durations of the whole process.
 
 use std::sync::OnceLock;
 

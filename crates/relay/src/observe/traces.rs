@@ -1,0 +1,184 @@
+//! Spans for a collector, over OTLP in JSON: `start`, a kept turn from its request to its end; `attach`, one further reader of it,
+//! which links to the turn; `takeover`, the end of a turn that has lost its owner.
+//!
+//! The spans continue the trace that a request names in `traceparent`, as W3C's Trace Context has it, and the agent gets the
+//! turn's span in that header.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, Response};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{
+    Link, Span as _, SpanBuilder, SpanContext, SpanKind, Status, TraceContextExt, TracerProvider as _,
+};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_http::{HeaderExtractor, HeaderInjector, HttpClient, HttpError};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{Sampler, SdkTracer, SdkTracerProvider};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+use crate::client::{self, UpstreamClient};
+use crate::config::TracesConfig;
+use crate::turn::End;
+
+/// How long the collector may take to accept some spans, and how long the process waits for the last ones when it ends.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What it may answer at most.
+const LARGEST: usize = 64 << 10;
+
+/// Where a turn's span is found: no link if it is not traced, or runs in another relay.
+pub(crate) type Linked = OnceLock<SpanContext>;
+
+/// Makes spans, if the config names a collector.
+#[derive(Debug, Default)]
+pub(crate) struct Traces(Option<Collector>);
+
+#[derive(Debug)]
+struct Collector {
+    provider: SdkTracerProvider,
+    tracer: SdkTracer,
+    propagator: TraceContextPropagator,
+}
+
+impl Traces {
+    /// Begins to send spans from the runtime that this is called in.
+    pub(crate) fn begin(config: Option<&TracesConfig>) -> Self {
+        let Some(config) = config else { return Self::default() };
+        let sender = Sender { client: client::client(&config.url), runtime: Handle::current() };
+        let headers: HashMap<_, _> = config
+            .headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_string(), value.text()?.to_owned())))
+            .collect();
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(sender)
+            .with_headers(headers)
+            .with_protocol(Protocol::HttpJson)
+            .with_endpoint(config.url.uri().to_string())
+            .with_timeout(PATIENCE)
+            .build();
+        let exporter = match exporter {
+            Ok(exporter) => exporter,
+            Err(error) => {
+                eprintln!("turnwire-relay: no traces: {error}");
+                return Self::default();
+            }
+        };
+        let chosen = Sampler::TraceIdRatioBased(1.0 / f64::from(config.one_in));
+        let provider = SdkTracerProvider::builder()
+            .with_batch_exporter(exporter)
+            .with_sampler(Sampler::ParentBased(Box::new(chosen)))
+            .with_resource(Resource::builder().with_service_name("turnwire-relay").build())
+            .build();
+        let tracer = provider.tracer("turnwire-relay");
+        Self(Some(Collector { provider, tracer, propagator: TraceContextPropagator::new() }))
+    }
+
+    /// The span of a turn that is about to be sent to its agent with this head.
+    pub(crate) fn start(&self, upstream: &str, head: &mut HeaderMap) -> Span {
+        let span = self.span("start", SpanKind::Server, upstream, Some(head), None);
+        if let (Some(collector), Some(span)) = (&self.0, &span.0) {
+            let context = Context::new().with_remote_span_context(span.span_context().clone());
+            collector.propagator.inject_context(&context, &mut HeaderInjector(head));
+        }
+        span
+    }
+
+    /// The span of a further reader.
+    pub(crate) fn attach(&self, upstream: &str, head: &HeaderMap, turn: Option<&Linked>) -> Span {
+        let turn = turn.and_then(Linked::get);
+        self.span("attach", SpanKind::Server, upstream, Some(head), turn)
+    }
+
+    /// Tells of a turn that this relay has ended in place of its owner.
+    pub(crate) fn takeover(&self, upstream: &str, end: End) {
+        self.span("takeover", SpanKind::Internal, upstream, None, None).end(end);
+    }
+
+    fn span(
+        &self,
+        name: &'static str,
+        kind: SpanKind,
+        upstream: &str,
+        head: Option<&HeaderMap>,
+        link: Option<&SpanContext>,
+    ) -> Span {
+        let Some(Collector { tracer, propagator, .. }) = &self.0 else { return Span(None) };
+        let parent = head.map_or_else(Context::new, |head| {
+            propagator.extract_with_context(&Context::new(), &HeaderExtractor(head))
+        });
+        let links = link.map(|turn| Link::with_context(turn.clone())).into_iter().collect();
+        let span = SpanBuilder::from_name(name)
+            .with_kind(kind)
+            .with_attributes([KeyValue::new("turnwire.upstream", upstream.to_owned())])
+            .with_links(links)
+            .start_with_context(tracer, &parent);
+        Span(Some(span))
+    }
+
+    /// Sends what is still to be sent. What the collector does not take in time is lost.
+    pub(crate) async fn flush(&self) {
+        let Some(provider) = self.0.as_ref().map(|collector| collector.provider.clone()) else { return };
+        let flushing = tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(PATIENCE));
+        let _ = timeout(PATIENCE, flushing).await;
+    }
+}
+
+/// Something that takes time. It ends when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Span(Option<opentelemetry_sdk::trace::Span>);
+
+impl Span {
+    /// Lets others link to it.
+    pub(crate) fn link(&self, linked: &Linked) {
+        if let Some(span) = &self.0 {
+            let _ = linked.set(span.span_context().clone());
+        }
+    }
+
+    /// Ends it with a turn's end.
+    pub(crate) fn end(self, end: End) {
+        let Some(mut span) = self.0 else { return };
+        span.set_attribute(KeyValue::new("turnwire.end", end.name()));
+        if let End::Cut { reason, .. } = end {
+            span.set_attribute(KeyValue::new("turnwire.reason", reason.name()));
+            span.set_status(Status::error(reason.name()));
+        }
+    }
+}
+
+/// Sends spans through the relay's own client. The exporter has a thread of its own, where nothing drives connections.
+struct Sender {
+    client: UpstreamClient,
+    runtime: Handle,
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sender")
+    }
+}
+
+#[async_trait]
+impl HttpClient for Sender {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let client = self.client.clone();
+        let sending = async move {
+            let (head, body) = client.request(request.map(Body::from)).await?.into_parts();
+            let body = Limited::new(body, LARGEST).collect().await?.to_bytes();
+            Ok(Response::from_parts(head, body))
+        };
+        self.runtime.spawn(async { timeout(PATIENCE, sending).await }).await??
+    }
+}
