@@ -38,9 +38,12 @@ pub fn body(body: &[u8]) -> Option<(Option<String>, Option<String>)> {
     Some((named.session, named.parent))
 }
 
+/// Frames, each with whether it ends its turn.
+pub type Frames = Vec<(Bytes, bool)>;
+
 /// Splits a stream of this protocol into the frames that are kept, each with whether it may be the turn's last. `Err` if one is
 /// too large; with what came before it.
-pub fn split(protocol: &str, chunks: &[&[u8]]) -> Result<Vec<(Bytes, bool)>, Vec<(Bytes, bool)>> {
+pub fn split(protocol: &str, chunks: &[&[u8]]) -> Result<Frames, Frames> {
     let (mut cuts, mut fed) = (Vec::new(), Ok(()));
     if let Ok(protocol) = protocol.parse() {
         let mut splitter = Splitter::new(protocol);

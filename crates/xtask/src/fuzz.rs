@@ -45,10 +45,10 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         None => all,
     };
     if let (Some(name), Some(input)) = (&options.target, &options.input) {
-        return run_shown(rehearse(project).args(["replay", name]).arg(input));
+        return run_shown(Command::new(rehearsal(project)?).args(["replay", name]).arg(input));
     }
     let time = Duration::try_from_secs_f64(options.minutes * 60.0).context("--minutes must be a time")?;
-    match run_each(project, &chosen, prepare(project)?.as_deref(), time).failed {
+    match run_each(project, &chosen, prepare(project)?.as_deref(), time)?.failed {
         0 => Ok(()),
         failed => bail!("{failed} target(s) failed; see above"),
     }
@@ -57,29 +57,20 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 /// Runs every target for this long, by libFuzzer or, which takes far less to compile, by blind changes; each counts as one test.
 pub(crate) fn run_all(project: &Project, time: Duration, is_blind: bool) -> Result<Tally> {
     let programs = if is_blind { None } else { prepare(project)? };
-    Ok(run_each(project, &targets(project)?, programs.as_deref(), time))
+    run_each(project, &targets(project)?, programs.as_deref(), time)
 }
 
-/// Checks the form of the code, which belongs to no other workspace.
-pub(crate) fn lint(project: &Project) -> Result<()> {
-    let fuzz = project.path("crates/fuzz");
-    run_shown(cargo().args(["fmt", "--check"]).current_dir(&fuzz))?;
-    run_shown(
-        cargo()
-            .args(["clippy", "--quiet", "--no-default-features", "--all-targets", "--target-dir"])
-            .arg(target_directory(project))
-            .args(["--", "-D", "warnings"])
-            .current_dir(&fuzz),
-    )
-}
-
-fn run_each(project: &Project, targets: &[String], programs: Option<&Path>, time: Duration) -> Tally {
+fn run_each(project: &Project, targets: &[String], programs: Option<&Path>, time: Duration) -> Result<Tally> {
     let mut tally = Tally::default();
+    let blind = if programs.is_none() { Some(rehearsal(project)?) } else { None };
     for name in targets {
         begin(&format!("fuzz: {name}, for {} s", time.as_secs()));
-        let ended = match programs {
-            Some(programs) => fuzz(project, &programs.join(name), name, time),
-            None => run_shown(rehearse(project).args(["run", name, &time.as_secs().to_string()])),
+        let ended = match (programs, &blind) {
+            (Some(programs), _) => fuzz(project, &programs.join(name), name, time),
+            (None, Some(blind)) => {
+                run_shown(Command::new(blind).args(["run", name, &time.as_secs().to_string()]))
+            }
+            (None, None) => bail!("there is no program to run it"),
         };
         match ended {
             Ok(()) => tally.passed += 1,
@@ -89,7 +80,7 @@ fn run_each(project: &Project, targets: &[String], programs: Option<&Path>, time
             }
         }
     }
-    tally
+    Ok(tally)
 }
 
 /// The targets are the files that libFuzzer enters by.
@@ -117,17 +108,28 @@ fn prepare(project: &Project) -> Result<Option<PathBuf>> {
     };
     begin("fuzz: compiling the targets with coverage for libFuzzer");
     let host = rust::host(project)?;
+    let directory = project.target().join("fuzz");
+    let profile = |(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value);
     run_shown(
         Command::new(tool)
             // No sanitizer: that needs an unstable compiler, and looks for what unsafe code does, of which
             // there is none. Panics and overflows are what there is to be found.
-            .args(["fuzz", "build", "--sanitizer", "none", "--target", &host, "--target-dir"])
-            .arg(target_directory(project))
+            .args(["fuzz", "build", "--features", "libfuzzer", "--sanitizer", "none", "--target", &host])
+            .arg("--target-dir")
+            .arg(&directory)
             .arg("--fuzz-dir")
             .arg(project.path("crates/fuzz"))
+            // The workspace's releases are made for few bytes. Here what must not happen is a finding, also where it would
+            // go unnoticed.
+            .envs(
+                [("OPT_LEVEL", "3"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("PANIC", "unwind")]
+                    .map(profile),
+            )
+            .envs([("DEBUG", "line-tables-only"), ("STRIP", "none")].map(profile))
+            .envs([("DEBUG_ASSERTIONS", "true"), ("OVERFLOW_CHECKS", "true")].map(profile))
             .current_dir(project.root()),
     )?;
-    Ok(Some(target_directory(project).join(host).join("release")))
+    Ok(Some(directory.join(host).join("release")))
 }
 
 /// libFuzzer is C++, which the targets are linked with.
@@ -197,20 +199,11 @@ fn summary(log: &str) -> String {
     )
 }
 
-/// The targets without libFuzzer, compiled fast rather than to be fast.
-fn rehearse(project: &Project) -> Command {
-    let mut command = cargo();
-    command
-        .args(["run", "--quiet", "--no-default-features", "--example", "rehearse", "--target-dir"])
-        .arg(target_directory(project))
-        .arg("--")
-        .current_dir(project.path("crates/fuzz"));
-    command
-}
-
-/// Not the workspace's own: a library that is also a module for browsers has one place there, whatever its features.
-fn target_directory(project: &Project) -> PathBuf {
-    project.target().join("fuzz")
+/// Compiles the targets without libFuzzer, with all else as the workspace's tests are, which takes little. Returns their program.
+fn rehearsal(project: &Project) -> Result<PathBuf> {
+    let build = ["build", "--quiet", "--workspace", "--example", "rehearse"];
+    run_shown(cargo().args(build).current_dir(project.root()))?;
+    Ok(project.target().join("debug/examples").join(format!("rehearse{}", std::env::consts::EXE_SUFFIX)))
 }
 
 #[cfg(test)]

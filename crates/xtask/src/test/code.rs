@@ -45,8 +45,10 @@ pub(super) fn clippy(session: &Session<'_>) -> Result<Verdict> {
     let lint = |arguments: &[&str]| {
         check(cargo().arg("clippy").args(arguments).args(["--", "-D", "warnings"]).current_dir(root))
     };
-    lint(&["--all-targets", "--workspace"])?;
     lint(&["--all-targets", "--workspace", "--features", "turnwire-relay/mutants"])?;
+    if session.scope.of(1, 2, "relays, with faults on purpose and without") > 1 {
+        lint(&["--all-targets", "--workspace"])?;
+    }
     rust::ensure_wasm_target(session.project)?;
     let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
     lint(&[&browser[..], &["--all-targets", "--features", "module,js-classes"]].concat())?;
@@ -100,7 +102,6 @@ pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
 }
 
 pub(super) fn fuzz(session: &Session<'_>) -> Result<Verdict> {
-    fuzz::lint(session.project)?;
     let [quick, all] = FUZZ_SECONDS;
     let seconds = session.scope.of(quick, all, "seconds for each target");
     let is_blind = session.scope.of("blind changes", "libFuzzer", "ways to make inputs") != "libFuzzer";
