@@ -107,16 +107,24 @@ pub(crate) fn cargo_fuzz() -> Result<PathBuf> {
     })
 }
 
+const TIREA_SERVER: Program<'_> = Program {
+    package: "tirea-agentos-server",
+    version: "0.5.0",
+    binary: "tirea-agentos-server",
+    why: "is the real server of a protocol that the package reads",
+    takes: "about seven minutes",
+    locked: true,
+};
+
 /// The directory with `tirea-agentos-server`.
 pub(crate) fn tirea_server() -> Result<PathBuf> {
-    installed(&Program {
-        package: "tirea-agentos-server",
-        version: "0.5.0",
-        binary: "tirea-agentos-server",
-        why: "is the real server of a protocol that the package reads",
-        takes: "about seven minutes",
-        locked: true,
-    })
+    installed(&TIREA_SERVER)
+}
+
+/// Whether that server is here already.
+pub(crate) fn has_tirea_server() -> Result<bool> {
+    let root = tool_cache(TIREA_SERVER.package, TIREA_SERVER.version)?;
+    Ok(root.join("bin").join(TIREA_SERVER.binary).is_file())
 }
 
 /// The version of wasm-bindgen in Cargo.lock.
