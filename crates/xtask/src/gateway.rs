@@ -39,8 +39,9 @@ pub(crate) fn build_relay(project: &Project) -> Result<PathBuf> {
 }
 
 /// Compiles what programs share as the workspace's tests do. The library has one file whatever its features, so that each other
-/// choice of packages would compile it anew, and all that use it.
-const WHOLE: [&str; 1] = ["--workspace"];
+/// choice of packages would compile it anew, and all that use it. With an example, dependencies have the features that tests
+/// want of them.
+const WHOLE: [&str; 3] = ["--workspace", "--example", "rehearse"];
 
 fn program(project: &Project, package: &str, packages: &[&str]) -> Result<PathBuf> {
     let build = ["build", "--quiet", "--bin", package];
