@@ -140,15 +140,16 @@ impl Run {
         self.run_finished(end);
     }
 
-    /// Whether a run ends with these messages: with a text, or with a call that waits, behind which results of its other calls
-    /// may stand.
+    /// Whether a run ends with these messages: with a text, or with calls of which all that have no result wait. Behind them
+    /// results of others may stand. A call of the server without a result still runs.
     fn has_ended(&self, said: &[Message], state: Option<&Value<'_>>) -> bool {
         let is_answered = |call: &Call| said.iter().any(|message| message.call_id() == call.id());
         let mut newest = said.iter().rev().filter(|message| message.role() != REASONING).peekable();
         let is_text = newest.peek().is_some_and(|last| last.role() == "assistant" && last.calls.is_empty());
         is_text
             || newest.find(|message| message.role() != "tool").is_some_and(|last| {
-                last.calls.iter().any(|call| !is_answered(call) && self.waits_for(call, state))
+                let mut open = last.calls.iter().filter(|call| !is_answered(call)).peekable();
+                open.peek().is_some() && open.all(|call| self.waits_for(call, state))
             })
     }
 

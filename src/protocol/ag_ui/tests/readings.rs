@@ -178,6 +178,25 @@ fn a_call_that_waits_ends_the_run_also_before_results_of_others() {
     }
 }
 
+/// A call of the server without a result still runs, also beside one that waits for the page.
+#[test]
+fn a_run_whose_server_still_works_has_not_ended() {
+    for tells in BOTH {
+        let both = json!([
+            {"id": "c1", "type": "function", "function": {"name": "server_tool", "arguments": "{}"}},
+            {"id": "c2", "type": "function", "function": {"name": "mine", "arguments": "{}"}},
+        ]);
+        let input = stored(&uncut(tells))[0].clone();
+        let mut thread = vec![input, json!({"id": "m1", "role": "assistant", "toolCalls": both})];
+        let turn = Turn::with(&hello(), &tells.terms()).feed(&[started()]);
+        let turn = tells.tell(turn, &thread, &json!({}), Json::Null);
+        assert_eq!(turn.seen.of("turn.done").len(), 0, "{tells:?}");
+        thread.push(json!({"id": "x1", "role": "tool", "toolCallId": "c1", "content": "42"}));
+        let turn = tells.tell(turn, &thread, &json!({}), Json::Null);
+        assert_eq!(pending(&turn.seen), ["Response c2"], "{tells:?}");
+    }
+}
+
 /// A thread without the turn's input is one of before the run; so is none at all.
 #[test]
 fn a_thread_of_before_the_run_ends_nothing() {
