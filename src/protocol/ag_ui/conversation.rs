@@ -119,6 +119,19 @@ impl Conversation {
         self.drop_empty_messages();
     }
 
+    /// The user's messages from `begin` on may be those right before them, said again after a run that never answered. They
+    /// are one message: a server that did not get the first has it once, and a model should not read it twice.
+    pub(super) fn drop_said_again(&mut self, begin: usize) {
+        let (before, said) = self.messages.split_at_checked(begin).unwrap_or_default();
+        let Some(first) = begin.checked_sub(said.len()) else { return };
+        let is_same = |(known, said): (&Message, &Message)| {
+            said.role() == "user" && known.role() == "user" && known.content() == said.content()
+        };
+        if before.iter().skip(first).zip(said).all(is_same) {
+            self.messages.drain(first..begin);
+        }
+    }
+
     /// Removes the agent's messages that say nothing.
     pub(super) fn drop_empty_messages(&mut self) {
         self.messages.retain(|message| {

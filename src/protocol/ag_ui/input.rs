@@ -34,6 +34,7 @@ pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Resul
     };
     let now = params.object("terms").and_then(|terms| terms.get("now")?.as_u64()).unwrap_or_default();
     let mut sent = Sent::default();
+    let mut begin = conversation.messages.len();
     for (at, item) in items.iter().enumerate() {
         let item = item.as_object().ok_or_else(|| invalid("an item must be an object with a `type`"))?;
         let mut id = sentence(&[params.text("turn_id"), ":"]);
@@ -42,6 +43,7 @@ pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Resul
             "user.message" => {
                 if at == 0 {
                     conversation.drop_unanswered_calls();
+                    begin = conversation.messages.len();
                 }
                 let mut message = Message::new(&id, "user");
                 message.set_content(content(item.get("content"))?);
@@ -55,6 +57,7 @@ pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Resul
             }
         }
     }
+    conversation.drop_said_again(begin);
     Ok(sent)
 }
 

@@ -197,6 +197,20 @@ fn a_run_whose_server_still_works_has_not_ended() {
     }
 }
 
+/// The server did not get the first, so its thread has the message once.
+#[test]
+fn a_message_that_is_said_again_is_found_in_the_thread() {
+    let mut terms = Tells::State.terms();
+    terms["conversation"] = json!({"messages": [{"id": "earlier:0", "role": "user", "content": "Hi"}]});
+    let begin = || Turn::with(&hello(), &terms);
+    let thread = renamed(&stored(&begin().feed(&run_frames()).end()));
+    let mut turn = begin().feed(&run_frames()[..4]).end();
+    with_params(&params(&hello(), &terms), |params| turn.decoder.resume(params));
+    let body = json!({"state": {}, "messages": thread}).to_string();
+    turn.decoder.body(Value::parse(&body).expect("JSON"), &mut turn.seen);
+    assert_eq!(pending(&turn.end().seen), ["Response c2"]);
+}
+
 /// A thread without the turn's input is one of before the run; so is none at all.
 #[test]
 fn a_thread_of_before_the_run_ends_nothing() {

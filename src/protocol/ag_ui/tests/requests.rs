@@ -22,6 +22,27 @@ fn a_first_run_has_every_list() {
     assert_eq!(sent(&message("Hi".into()), &json!({})).expect("a request"), expected);
 }
 
+/// A message whose run never answered is there already; one that was answered is another one.
+#[test]
+fn a_message_that_is_said_again_is_sent_once() {
+    let earlier = json!({"id": "earlier:0", "role": "user", "content": "Hi"});
+    let answer = json!({"id": "a", "role": "assistant", "content": "Yes"});
+    for (before, text, ids) in [
+        (json!([earlier]), "Hi", json!(["t:0"])),
+        (json!([earlier]), "Ho", json!(["earlier:0", "t:0"])),
+        (json!([earlier, answer]), "Hi", json!(["earlier:0", "a", "t:0"])),
+        (json!([earlier, answer, earlier]), "Hi", json!(["earlier:0", "a", "t:0"])),
+    ] {
+        let body = sent(&message(text.into()), &json!({"conversation": {"messages": before}}));
+        let sent = body.expect("a request")["messages"].as_array().expect("messages").clone();
+        assert_eq!(
+            sent.iter().map(|message| message["id"].clone()).collect::<Json>(),
+            ids,
+            "{before} {text}"
+        );
+    }
+}
+
 #[test]
 fn a_request_asks_for_a_stream_of_json() {
     let request = with_params(&params(&message("Hi".into()), &json!({})), |params| {
