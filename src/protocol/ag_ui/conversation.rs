@@ -26,6 +26,8 @@ pub(super) struct OpenRun {
     pub(super) turn_id: String,
     /// The state that it began with.
     pub(super) state: Option<Value<'static>>,
+    /// When it began, in milliseconds since 1970.
+    pub(super) begun_at: u64,
 }
 
 /// A message of the wire. What grows while it streams is kept apart.
@@ -59,17 +61,19 @@ impl Conversation {
             open_run: kept.object("open_run").map(|run| OpenRun {
                 turn_id: run.text("turn_id").to_owned(),
                 state: run.get("state").cloned().map(Value::into_owned),
+                begun_at: run.get("begun_at").and_then(Value::as_u64).unwrap_or_default(),
             }),
         }
     }
 
-    /// The same as it was before the run of this turn, if that is open.
+    /// The same as it was before the run of this turn, if that is open. No other run is any more.
     pub(super) fn before(mut self, turn_id: &str) -> Self {
-        if let Some(run) = self.open_run.take_if(|run| run.turn_id == turn_id) {
+        self.open_run = self.open_run.filter(|run| run.turn_id == turn_id);
+        if let Some(run) = &self.open_run {
             let is_of_run = |message: &Message| cut(message.id(), b':').0 == turn_id;
             let begin = self.messages.iter().position(is_of_run);
             self.messages.truncate(begin.unwrap_or(self.messages.len()));
-            self.state = run.state;
+            self.state.clone_from(&run.state);
         }
         self
     }
@@ -89,6 +93,7 @@ impl Conversation {
             if let Some(state) = &run.state {
                 open.set("state", state.clone());
             }
+            open.set("begun_at", run.begun_at.into());
             kept.set("open_run", open.into());
         }
         kept.to_json()

@@ -23,6 +23,11 @@ pub(super) struct Sent {
     pub(super) answers: Vec<(String, Value<'static>, bool)>,
 }
 
+/// The time when the turn was asked for, in milliseconds since 1970; 0 if it is not known.
+pub(super) fn now(terms: &Object<'_>) -> u64 {
+    terms.get("now").and_then(Value::as_u64).unwrap_or_default()
+}
+
 /// Adds the input of a turn to its session's conversation.
 pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Result<Sent> {
     let items = match params.get("input") {
@@ -32,7 +37,7 @@ pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Resul
         }
         Some(_) => return Err(option_error("input", " must be a list of items")),
     };
-    let now = params.object("terms").and_then(|terms| terms.get("now")?.as_u64()).unwrap_or_default();
+    let now = params.object("terms").map_or(0, now);
     let mut sent = Sent::default();
     let mut begin = conversation.messages.len();
     for (at, item) in items.iter().enumerate() {

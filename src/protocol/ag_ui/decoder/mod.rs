@@ -25,6 +25,7 @@ use crate::protocol::{EventDecoder, EventSink};
 use crate::sse::{self, Frame};
 
 use super::conversation::{Conversation, OpenRun};
+use super::input::now;
 use super::{Recovery, input};
 use calls::Calls;
 use chunks::Chunk;
@@ -105,7 +106,7 @@ impl EventDecoder for RunDecoder {
             self.run = Run::started(params);
         }
         self.run.repeat();
-        self.run.reading = Reading::begin(params);
+        self.run.reading = Reading::begin(params, self.run.reading.take());
     }
 
     fn conversation(&self) -> Option<String> {
@@ -175,8 +176,14 @@ impl Run {
         let terms = params.object("terms").unwrap_or(none);
         let turn_id = params.text("turn_id");
         let mut conversation = Conversation::of(terms).before(turn_id);
-        conversation.open_run = (Recovery::of_terms(terms) != Recovery::None)
-            .then(|| OpenRun { turn_id: turn_id.to_owned(), state: conversation.state.clone() });
+        let open = conversation.open_run.take();
+        let begins = || OpenRun {
+            turn_id: turn_id.to_owned(),
+            state: conversation.state.clone(),
+            begun_at: now(terms),
+        };
+        conversation.open_run =
+            (Recovery::of_terms(terms) != Recovery::None).then(|| open.unwrap_or_else(begins));
         let answers = input::add(&mut conversation, &params).map(|sent| sent.answers).unwrap_or_default();
         conversation.required_actions.clear();
         let declared = terms.array("tools").iter().filter_map(|tool| tool.get("name")?.as_str());

@@ -11,7 +11,13 @@ use super::super::conversation::{Call, Conversation, Message};
 use super::super::reconcile::matched;
 use super::super::{Recovery, input};
 use super::frames::Kind;
-use super::{REASONING, Run, key};
+use super::{REASONING, Run, key, with_text};
+
+/// How long after its beginning a run is still waited for as if it had just begun, in milliseconds: as long as one whose page
+/// stays.
+const OLD: u64 = 600_000;
+/// How often the thread of an older run is read that stays the same: for about a minute. Then the run has failed, or was stopped.
+const MOST_SAME: u32 = 30;
 
 /// What comes of a thread.
 #[derive(Debug, Default)]
@@ -20,11 +26,15 @@ pub(super) struct Reading {
     known: Vec<Message>,
     told: Vec<Message>,
     state: Option<Value<'static>>,
+    /// Whether the run began so long ago that its page has most likely waited for it before.
+    is_old: bool,
+    /// How many messages the thread had the last time, and how often in a row.
+    seen: (usize, u32),
 }
 
 impl Reading {
     /// What comes next, if it is a thread, and not a stream that repeats its runs.
-    pub(super) fn begin(params: &Object<'_>) -> Option<Self> {
+    pub(super) fn begin(params: &Object<'_>, last: Option<Self>) -> Option<Self> {
         let params = wire(params);
         let terms = params.object("terms")?;
         if !Recovery::of_terms(terms).tells_threads() {
@@ -33,7 +43,17 @@ impl Reading {
         let mut before = Conversation::of(terms).before(params.text("turn_id"));
         // The same input was sent.
         let _ = input::add(&mut before, &params);
-        Some(Self { known: before.messages, ..Self::default() })
+        let begun_at = before.open_run.map_or(u64::MAX, |run| run.begun_at);
+        let is_old = input::now(terms).saturating_sub(begun_at) > OLD;
+        let seen = last.map(|last| last.seen).unwrap_or_default();
+        Some(Self { known: before.messages, is_old, seen, ..Self::default() })
+    }
+
+    /// Counts how often the thread is the same. Returns whether its run is given up.
+    fn is_in_vain(&mut self) -> bool {
+        let (len, times) = self.seen;
+        self.seen = (self.told.len(), if len == self.told.len() { times + 1 } else { 1 });
+        self.is_old && self.seen.1 > MOST_SAME
     }
 
     /// The messages of the run so far; `None` if the thread does not have the turn's input, or nothing shows that it has.
@@ -120,12 +140,19 @@ impl Run {
     /// Takes the run, if the thread has all of it. Servers also store a run that goes on, or was cancelled, between its steps,
     /// and not always in the order of its messages.
     fn hear_thread(&mut self, end: &mut Object<'_>, sink: &mut dyn EventSink) {
-        let Some(mut reading) = self.reading.take() else { return };
-        let Some(said) = reading.said(&self.start.turn_id) else { return };
+        let Some(reading) = &mut self.reading else { return };
+        let is_in_vain = reading.is_in_vain();
+        let said = reading.said(&self.start.turn_id);
+        let state = reading.state.take();
+        if said.is_none() && !is_in_vain {
+            return;
+        }
+        let said = said.unwrap_or_default();
         self.created(sink);
         self.reopen_run();
         let asks = end.object("outcome").is_some_and(|outcome| outcome.text("type") == "interrupt");
-        if said.is_empty() || !asks && !self.has_ended(&said, reading.state.as_ref()) {
+        let has_ended = !said.is_empty() && (asks || self.has_ended(&said, state.as_ref()));
+        if !has_ended && !is_in_vain {
             return;
         }
         self.runs = self.runs.max(1);
@@ -134,10 +161,15 @@ impl Run {
             self.hear(message, &mut ids, sink);
         }
         let known = self.conversation.state.clone().unwrap_or_else(|| Object::new().into());
-        if let Some(state) = reading.state.filter(|state| *state != known) {
+        if let Some(state) = state.filter(|state| *state != known) {
             self.tell_state(state, sink);
         }
-        self.run_finished(end);
+        if has_ended {
+            self.run_finished(end);
+        } else {
+            let problem = "the run has no end in the server's thread, which does not change any more";
+            self.run_error(&with_text("message", problem), sink);
+        }
     }
 
     /// Whether a run ends with these messages: with a text, or with calls of which all that have no result wait. Behind them

@@ -298,6 +298,48 @@ fn a_thread_is_read_after_a_reload() {
     }
 }
 
+/// A run that failed after the break is waited for at each load of the page, but not for as long again: its thread stays the
+/// same. What the thread has of it is told, and it is over.
+#[test]
+fn an_old_run_whose_thread_stays_the_same_has_failed() {
+    let now = 1_767_225_600_000_u64;
+    let frames = run_frames();
+    for (minutes, ends) in [(5, false), (11, true)] {
+        let mut terms = Tells::State.terms();
+        terms["now"] = now.into();
+        let uncut = Turn::with(&hello(), &terms).feed(&frames).end();
+        let left = Turn::with(&hello(), &terms).feed(&frames[..3]).end();
+        terms["conversation"] = left.kept();
+        terms["now"] = (now + minutes * 60_000).into();
+        let mut turn = Turn { decoder: RunDecoder::default(), seen: Seen::default() };
+        let reads = |turn: &mut Turn, messages: &[Json], times: u32| {
+            for _ in 0..times {
+                with_params(&params(&hello(), &terms), |params| turn.decoder.resume(params));
+                let body = json!({"state": {}, "messages": renamed(messages)}).to_string();
+                turn.decoder.body(Value::parse(&body).expect("JSON"), &mut turn.seen);
+                turn.decoder.end(&mut turn.seen);
+            }
+        };
+        let all = stored(&uncut);
+        // It still grew: it goes on.
+        reads(&mut turn, &all[..1], 30);
+        reads(&mut turn, &all[..2], 30);
+        assert_eq!(state(&turn.seen), Json::Null, "{minutes}");
+        assert_eq!(turn.kept()["open_run"]["begun_at"], now, "a reload is no beginning");
+        reads(&mut turn, &all[..2], 1);
+        if ends {
+            assert_eq!(state(&turn.seen)["status"], "error");
+            assert_eq!(
+                turn.shown(),
+                ["m1: Let me look. server_tool({\"a\":1})"].map(|said| said.replace("m1", "other 1"))
+            );
+            assert_eq!(turn.kept()["open_run"], Json::Null, "the next load does not ask");
+        } else {
+            assert_eq!(state(&turn.seen), Json::Null);
+        }
+    }
+}
+
 #[test]
 fn a_thread_is_asked_for_without_messages() {
     for (recovery, path, body) in [
