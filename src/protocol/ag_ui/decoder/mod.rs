@@ -33,7 +33,6 @@ use delta::DeltaReader;
 use ending::Phase;
 use frames::{Kind, check, kind_of};
 use messages::Message;
-use reading::Reading;
 use repeat::Repeat;
 use subagents::Thread;
 
@@ -59,8 +58,6 @@ struct Run {
     /// The number of runs so far.
     runs: u64,
     repeat: Repeat,
-    /// The thread, while it is read again.
-    reading: Option<Reading>,
     conversation: Conversation,
     /// The messages by their ids on the wire, those of reasoning behind a NUL character.
     names: Names,
@@ -105,8 +102,7 @@ impl EventDecoder for RunDecoder {
         if self.run.start.turn_id.is_empty() {
             self.run = Run::started(params);
         }
-        self.run.repeat();
-        self.run.reading = Reading::begin(params, self.run.reading.take());
+        self.run.repeat(params);
     }
 
     fn conversation(&self) -> Option<String> {
@@ -307,7 +303,8 @@ impl Run {
         };
         let wire_type = fields.text("type").to_owned();
         let (kind, texts) = kind_of(&wire_type);
-        if self.is_of_thread(kind, fields, sink) || self.is_left_out(kind, fields, sink) {
+        self.thread_frame(kind, fields, sink);
+        if self.is_left_out(kind, fields, sink) {
             return;
         }
         self.created(sink);

@@ -29,12 +29,12 @@ pub(super) struct Reading {
     /// Whether the run began so long ago that its page has most likely waited for it before.
     is_old: bool,
     /// How many messages the thread had the last time, and how often in a row.
-    seen: (usize, u32),
+    pub(super) seen: (usize, u32),
 }
 
 impl Reading {
     /// What comes next, if it is a thread, and not a stream that repeats its runs.
-    pub(super) fn begin(params: &Object<'_>, last: Option<Self>) -> Option<Self> {
+    pub(super) fn begin(params: &Object<'_>, seen: (usize, u32)) -> Option<Self> {
         let params = wire(params);
         let terms = params.object("terms")?;
         if !Recovery::of_terms(terms).tells_threads() {
@@ -45,7 +45,6 @@ impl Reading {
         let _ = input::add(&mut before, &params);
         let begun_at = before.open_run.map_or(u64::MAX, |run| run.begun_at);
         let is_old = input::now(terms).saturating_sub(begun_at) > OLD;
-        let seen = last.map(|last| last.seen).unwrap_or_default();
         Some(Self { known: before.messages, is_old, seen, ..Self::default() })
     }
 
@@ -111,26 +110,20 @@ fn messages(list: Option<&Value<'_>>) -> Vec<Message> {
 }
 
 impl Run {
-    /// Takes a frame of a stream that tells a thread. Returns whether it is one.
-    pub(super) fn is_of_thread(
-        &mut self,
-        kind: Kind,
-        fields: &mut Object<'_>,
-        sink: &mut dyn EventSink,
-    ) -> bool {
-        let Some(reading) = &mut self.reading else { return false };
+    /// Takes a frame of a stream that tells a thread, if it is one.
+    pub(super) fn thread_frame(&mut self, kind: Kind, fields: &mut Object<'_>, sink: &mut dyn EventSink) {
+        let Some(reading) = self.repeat.reading() else { return };
         match kind {
             Kind::State => reading.state = fields.get("snapshot").cloned().map(Value::into_owned),
             Kind::MessagesSnapshot => reading.told = messages(fields.get("messages")),
             Kind::RunFinished => self.hear_thread(fields, sink),
             _ => {}
         }
-        true
     }
 
     /// Takes a thread that came as JSON.
     pub(super) fn thread(&mut self, body: &Value<'_>, sink: &mut dyn EventSink) {
-        if let Some(reading) = &mut self.reading {
+        if let Some(reading) = self.repeat.reading() {
             reading.told = messages(body.get("messages"));
             reading.state = body.get("state").cloned().map(Value::into_owned);
             self.hear_thread(&mut Object::new(), sink);
@@ -140,7 +133,7 @@ impl Run {
     /// Takes the run, if the thread has all of it. Servers also store a run that goes on, or was cancelled, between its steps,
     /// and not always in the order of its messages.
     fn hear_thread(&mut self, end: &mut Object<'_>, sink: &mut dyn EventSink) {
-        let Some(reading) = &mut self.reading else { return };
+        let Some(reading) = self.repeat.reading() else { return };
         let is_in_vain = reading.is_in_vain();
         let said = reading.said(&self.start.turn_id);
         let state = reading.state.take();

@@ -9,6 +9,7 @@ use crate::json::{Object, Value, patch};
 use crate::protocol::EventSink;
 
 use super::frames::{KIND_COUNT, Kind};
+use super::reading::Reading;
 use super::state::operations;
 use super::{Run, with_text};
 
@@ -17,7 +18,19 @@ use super::{Run, with_text};
 pub(super) struct Repeat {
     /// How many frames came of each kind that would count twice.
     came: [u32; KIND_COUNT],
-    again: Option<Again>,
+    source: Source,
+}
+
+/// What is read.
+#[derive(Debug, Default)]
+enum Source {
+    /// The run itself.
+    #[default]
+    Run,
+    /// A stream that repeats it.
+    Stream(Again),
+    /// The thread that it is part of.
+    Thread(Reading),
 }
 
 /// A stream that repeats a run.
@@ -32,15 +45,25 @@ struct Again {
 }
 
 impl Repeat {
-    /// Whether the stream repeats a run.
+    /// Whether what is read came before.
     pub(super) fn is_on(&self) -> bool {
-        self.again.is_some()
+        !matches!(self.source, Source::Run)
+    }
+
+    /// The thread, while it is read in place of the run.
+    pub(super) fn reading(&mut self) -> Option<&mut Reading> {
+        if let Source::Thread(reading) = &mut self.source { Some(reading) } else { None }
+    }
+
+    /// The stream that repeats the run.
+    fn again(&mut self) -> Option<&mut Again> {
+        if let Source::Stream(again) = &mut self.source { Some(again) } else { None }
     }
 }
 
 impl Run {
-    /// A stream follows that repeats the run.
-    pub(super) fn repeat(&mut self) {
+    /// What follows repeats the run: a stream, or the thread.
+    pub(super) fn repeat(&mut self, params: &Object<'_>) {
         for message in &mut self.messages {
             message.heard = 0;
         }
@@ -49,15 +72,23 @@ impl Run {
         }
         self.chunks.clear();
         self.await_run();
-        let state = self.conversation.open_run.as_ref().and_then(|run| run.state.clone());
-        self.repeat.again = Some(Again { is_ours: false, left: self.repeat.came, state });
+        let seen = self.repeat.reading().map(|last| last.seen).unwrap_or_default();
+        self.repeat.source = if let Some(reading) = Reading::begin(params, seen) {
+            Source::Thread(reading)
+        } else {
+            let state = self.conversation.open_run.as_ref().and_then(|run| run.state.clone());
+            Source::Stream(Again { is_ours: false, left: self.repeat.came, state })
+        };
     }
 
     /// Whether a frame is left out: it came before, or is of another run.
     pub(super) fn is_left_out(&mut self, kind: Kind, fields: &Object<'_>, sink: &mut dyn EventSink) -> bool {
+        if self.repeat.reading().is_some() {
+            return true;
+        }
         let is_start = kind == Kind::RunStarted;
         let is_end = matches!(kind, Kind::RunFinished | Kind::RunError);
-        if let Some(again) = &mut self.repeat.again {
+        if let Some(again) = self.repeat.again() {
             if is_start {
                 again.is_ours = fields.text("runId") == self.start.run_id;
             }
@@ -85,7 +116,7 @@ impl Run {
         if is_start || is_end || changes_nothing_twice {
             return false;
         }
-        let Some(again) = self.repeat.again.as_mut().filter(|again| again.left[kind as usize] > 0) else {
+        let Some(again) = self.repeat.again().filter(|again| again.left[kind as usize] > 0) else {
             self.repeat.came[kind as usize] += 1;
             return false;
         };
@@ -101,7 +132,7 @@ impl Run {
 
     /// Tells the state at this place of the run, unless it is the known one.
     fn tell_other_state(&mut self, sink: &mut dyn EventSink) {
-        let state = self.repeat.again.as_mut().and_then(|again| again.state.take());
+        let state = self.repeat.again().and_then(|again| again.state.take());
         if let Some(state) = state.filter(|state| Some(state) != self.conversation.state.as_ref()) {
             self.tell_state(state, sink);
         }
