@@ -8,6 +8,12 @@ pub(crate) fn cut(text: &str, at: u8) -> (&str, &str) {
     (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
 }
 
+/// Whether a text has at most so many characters.
+pub(crate) fn is_at_most(text: &str, most: usize) -> bool {
+    let is_first = |byte: &u8| byte & 0xC0 != 0x80;
+    text.bytes().filter(is_first).count() <= most
+}
+
 /// Whether a name is in a list: `one, other`. A list of strings takes eight bytes more for each.
 pub(crate) fn is_among(name: &str, names: &str) -> bool {
     let mut rest = names;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::{MAX_DEPTH, Object, Value, is_same, parse_u64};
 use crate::error::sentence;
+use crate::text::cut;
 
 /// The most bytes that one patch may copy: as many as a frame may have. Otherwise a few copies of the document into
 /// itself would fill all memory.
@@ -97,24 +98,38 @@ impl<'p> Operation<'p> {
 /// A pointer (RFC 6901), if it is valid: empty, or names that each begin with a slash.
 fn pointer<'p>(operation: &'p Object<'_>, name: &str) -> Option<&'p str> {
     let pointer = operation.get(name)?.as_str()?;
-    let is_whole = pointer.is_empty() || pointer.starts_with('/');
-    let is_escaped = pointer.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+    let bytes = pointer.as_bytes();
+    let is_whole = matches!(bytes.first(), None | Some(b'/'));
+    let mut depth = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'/' => depth += 1,
+            b'~' if !matches!(bytes.get(at + 1), Some(b'0' | b'1')) => return None,
+            _ => {}
+        }
+    }
     // Patches must not build a document that is too deep to be read.
-    let is_shallow = pointer.split('/').count() <= MAX_DEPTH as usize + 1;
-    (is_whole && is_escaped && is_shallow).then_some(pointer)
+    (is_whole && depth <= MAX_DEPTH).then_some(pointer)
 }
 
 /// The value at a pointer.
 fn at<'d>(document: &'d mut Value<'static>, pointer: &str) -> Option<&'d mut Value<'static>> {
-    pointer.split('/').skip(1).try_fold(document, |parent, token| match parent {
-        Value::Object(members) => members.get_mut(&unescaped(token)),
-        Value::Array(items) => items.get_mut(index(token)?),
-        _ => None,
-    })
+    let mut place = document;
+    let mut rest = pointer;
+    while let Some(tokens) = rest.strip_prefix('/') {
+        let (token, _) = cut(tokens, b'/');
+        rest = tokens.get(token.len()..)?;
+        place = match place {
+            Value::Object(members) => members.get_mut(&unescaped(token))?,
+            Value::Array(items) => items.get_mut(index(token)?)?,
+            _ => return None,
+        };
+    }
+    Some(place)
 }
 
 fn add(document: &mut Value<'static>, pointer: &str, value: Value<'static>) -> Option<()> {
-    let Some((parent, last)) = pointer.rsplit_once('/') else {
+    let Some((parent, last)) = last_cut(pointer) else {
         *document = value;
         return Some(());
     };
@@ -135,7 +150,7 @@ fn add(document: &mut Value<'static>, pointer: &str, value: Value<'static>) -> O
 }
 
 fn remove(document: &mut Value<'static>, pointer: &str) -> Option<Value<'static>> {
-    let (parent, last) = pointer.rsplit_once('/')?;
+    let (parent, last) = last_cut(pointer)?;
     match at(document, parent)? {
         Value::Object(members) => members.remove(&unescaped(last)),
         Value::Array(items) => {
@@ -146,16 +161,28 @@ fn remove(document: &mut Value<'static>, pointer: &str) -> Option<Value<'static>
     }
 }
 
+/// The pointer to what has the value, and the value's name in it; `None` for the whole document.
+fn last_cut(pointer: &str) -> Option<(&str, &str)> {
+    let at = pointer.bytes().rposition(|byte| byte == b'/')?;
+    Some((pointer.get(..at)?, pointer.get(at + 1..)?))
+}
+
 /// A name between slashes, without its escapes.
 fn unescaped(token: &str) -> Cow<'_, str> {
-    let Some((first, rest)) = token.split_once('~') else { return Cow::Borrowed(token) };
-    let mut name = first.to_owned();
-    for piece in rest.split('~') {
-        let is_slash = piece.starts_with('1');
-        name.push(if is_slash { '/' } else { '~' });
-        name.push_str(piece.get(1..).unwrap_or_default());
+    let (first, mut rest) = cut(token, b'~');
+    if first.len() == token.len() {
+        return Cow::Borrowed(token);
     }
-    Cow::Owned(name)
+    let mut name = first.to_owned();
+    loop {
+        let (piece, others) = cut(rest, b'~');
+        name.push(if piece.starts_with('1') { '/' } else { '~' });
+        name.push_str(piece.get(1..).unwrap_or_default());
+        if piece.len() == rest.len() {
+            return Cow::Owned(name);
+        }
+        rest = others;
+    }
 }
 
 /// An index of an array: digits without leading zeros.

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Object, Value};
+use crate::text::is_at_most;
 
 /// The message of an error response: a message of the server itself, or the plain text of a body that could not be
 /// read. Long texts and HTML come from something in between, and are not used.
@@ -15,7 +16,7 @@ pub(super) fn error_message(body: &str) -> Option<String> {
         Err(_) => body.trim_ascii().to_owned(),
     };
     let is_one = !message.is_empty() && !message.starts_with('<');
-    (is_one && message.chars().nth(LONGEST).is_none()).then_some(message)
+    (is_one && is_at_most(&message, LONGEST)).then_some(message)
 }
 
 /// A page of a list.

@@ -130,7 +130,10 @@ impl Conversation {
         let (before, said) = self.messages.split_at_checked(begin).unwrap_or_default();
         let Some(first) = begin.checked_sub(said.len()) else { return };
         let is_same = |(known, said): (&Message, &Message)| {
-            said.role() == "user" && known.role() == "user" && known.content() == said.content()
+            said.role() == "user"
+                && known.role() == "user"
+                && known.text == said.text
+                && known.get("content") == said.get("content")
         };
         if before.iter().skip(first).zip(said).all(is_same) {
             self.messages.drain(first..begin);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::body::error_message;
+use crate::text::is_at_most;
 
 /// The message in a body: `{"detail"}` or a list from servers that check with pydantic, else `{"error", "message"}`.
 pub(super) fn message(body: &str) -> Option<String> {
@@ -20,7 +21,7 @@ pub(super) fn message(body: &str) -> Option<String> {
 /// A text that is short enough to be the server's own.
 fn short(text: &str) -> Option<String> {
     const LONGEST: usize = 300;
-    text.chars().nth(LONGEST).is_none().then(|| text.to_owned())
+    is_at_most(text, LONGEST).then(|| text.to_owned())
 }
 
 /// What is wrong with the request, and where.

@@ -11,6 +11,11 @@ use super::delta::Meaning;
 use super::repeat::repeated;
 use super::{REASONING, Run, event, key, put, reasoning_key};
 
+/// The id in a message's key.
+fn id_in(key: &str) -> &str {
+    key.strip_prefix('\0').unwrap_or(key)
+}
+
 /// A message of the conversation.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
@@ -72,7 +77,7 @@ impl Run {
         let (number, is_new) = self.names.number(key);
         if is_new {
             self.messages.push(Message {
-                id: key.trim_start_matches('\0').to_owned(),
+                id: id_in(key).to_owned(),
                 thread_id: thread_id.to_owned(),
                 place,
                 is_reasoning: role == REASONING,
@@ -159,7 +164,7 @@ impl Run {
         let Some(number) =
             number.filter(|number| self.messages.get(*number).is_some_and(|message| message.is_open))
         else {
-            return self.violation("end_without_start", key.trim_start_matches('\0'), sink);
+            return self.violation("end_without_start", id_in(key), sink);
         };
         self.add_metadata(number, fields);
         let is_repeated = self.repeat.is_on();
