@@ -109,6 +109,27 @@ describe("useChat", { concurrency: 4 }, () => {
     });
   }
 
+  test("ag-ui: what is asked again under the same id is answered again", async () => {
+    const page = await open({ protocol: "ag-ui" });
+    const posted = [];
+    await page.route("**/ag-ui", (route) => {
+      posted.push(route.request().postDataJSON());
+      const id = `m${posted.length}`;
+      const outcome = posted.length < 3 ? { type: "interrupt", interrupts: [{ id: "which", reason: "input_required", message: "Which?" }] } : { type: "success" };
+      const frames = [{ type: "RUN_STARTED" }, { type: "TEXT_MESSAGE_START", messageId: id }, { type: "TEXT_MESSAGE_CONTENT", messageId: id, delta: `Run ${posted.length}` }, { type: "TEXT_MESSAGE_END", messageId: id }, { type: "RUN_FINISHED", outcome }];
+      return route.fulfill({ contentType: "text/event-stream", body: frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("") });
+    });
+    await say(page, "hello");
+    for (const asks of [1, 2]) {
+      await button(page, "Answer").click();
+      await page.getByText(`Run ${asks + 1}`).waitFor();
+      assert.deepEqual(posted.map(({ resume }) => resume?.map(({ interruptId, payload }) => [interruptId, payload])), [undefined, ...Array(asks).fill([["which", "the second one"]])]);
+    }
+    await status(page, "ready");
+    assert.deepEqual(await states(page), ["output-available", "output-available"]);
+    await close(page);
+  });
+
   for (const protocol of PROTOCOLS) {
     test(`${protocol}: stop cancels the turn, and the next message is sent`, async () => {
       const page = await open({ protocol });

@@ -106,6 +106,27 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     });
   }
 
+  test("ag-ui: an answered question stays where it was asked, also if it was answered elsewhere", async () => {
+    const page = await open({ protocol: "ag-ui" });
+    for (const [way, answer] of [["in the thread", "the second one"], ["elsewhere", "the first one"]]) {
+      await ask(page, "question", "waiting");
+      if (way === "in the thread") {
+        await page.getByLabel("Answer").fill(answer);
+        await button(page, "Answer").click();
+      } else {
+        await page.evaluate((content) => conversationOf().answer(conversationOf().pending.get()[0].key, { kind: "text", content }), answer);
+      }
+      await phase(page, "idle");
+      const parts = await page.evaluate(() => runtime.thread.getState().messages.at(-1).content.map(({ type, result, text }) => [type, result ?? text]));
+      // The question, and the agent's call that it is about.
+      assert.equal(parts.filter(([type, result]) => type === "tool-call" && result === answer).length, 2, `${way}: ${JSON.stringify(parts)}`);
+      assert.equal(parts.at(-1)[0], "text", `${way}: ${JSON.stringify(parts)}`);
+      assert.match(parts.at(-1)[1], new RegExp(answer), way);
+      assert.equal(await page.locator(".call[data-status=requires-action]").count(), 0, way);
+    }
+    await close(page);
+  });
+
   for (const protocol of PROTOCOLS) {
     test(`${protocol}: stop cancels the turn, and the next message is sent`, async () => {
       const page = await open({ protocol });

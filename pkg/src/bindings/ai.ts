@@ -11,7 +11,7 @@ import type { TextStore } from "../common/store.js";
 import type { Answer, Row, UserMessage } from "../conversation/types.js";
 import type { ContentPart } from "../wire/events.js";
 import { AnswerWriter, uiParts } from "./ai-chunks.js";
-import { exchanges, filePart, inputOf, isQuestion, messageOf, questionsOf } from "./exchanges.js";
+import { exchanges, filePart, inputOf, isQuestion, messageOf, questionsOf, waitingAs } from "./exchanges.js";
 
 /** The options of `TurnwireTransport`. */
 export interface TurnwireTransportOptions {
@@ -228,7 +228,7 @@ function answerCalls(conversation: Conversation, message: UIMessage | undefined)
   const { pending, status, answer, proceed } = conversation;
   for (const part of message?.parts ?? []) {
     if (!("toolCallId" in part)) continue;
-    const asked = pending.get().find(({ action }) => "tool_call_id" in action && action.tool_call_id === part.toolCallId);
+    const asked = waitingAs(conversation, part.toolCallId);
     const given = asked && answerOf(part, asked.action.type === "tool.approval_required");
     if (given) answer(asked.key, given);
   }

@@ -16,6 +16,16 @@ interface Made {
   readonly message: ThreadMessage;
 }
 
+/** What was asked about no call. It stays where it was asked, also when it is answered. */
+interface Asked {
+  /** The message of the user that it followed, and the row. */
+  readonly said: string;
+  readonly after: string | undefined;
+  readonly call: Call;
+  /** The server's id. */
+  readonly id: string;
+}
+
 const METADATA = { unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [], custom: {} } as const;
 const COMPLETE = { type: "complete", reason: "stop" } as const;
 const ENDS: Readonly<Record<string, "length" | "content-filter">> = { length: "length", content_filter: "content-filter" };
@@ -26,8 +36,8 @@ export class ThreadMessages {
   #made = new Map<string, Made>();
   #before = new Map<string, Made>();
   #pending: readonly Pending[] = [];
-  /** What was asked about no call, by the keys of the messages that it followed, and by its own. */
-  readonly #questions = new Map<string, Map<string, Call>>();
+  /** What was asked about no call, by the page's ids. */
+  readonly #questions = new Map<string, Asked>();
   /** Where a question has other branches: their turns, by the ids of their questions. */
   readonly branches = new Map<string, string>();
 
@@ -43,17 +53,14 @@ export class ThreadMessages {
     this.branches.clear();
     const messages: ExportedMessageRepository["messages"] = [];
     let parentId: string | null = null;
-    const asked = questionsOf(this.#conversation);
-    const all = exchanges(this.#conversation, rows, asked.length > 0);
-    const said = all.filter(({ role }) => role === "user").at(-1)?.key ?? "";
-    const known = this.#questions.get(said) ?? new Map<string, Call>();
-    if (asked.length > 0) this.#questions.set(said, known);
-    for (const one of asked) known.set(one.key, one);
+    const waiting = questionsOf(this.#conversation);
+    const all = exchanges(this.#conversation, rows, waiting.length > 0);
+    this.#ask(waiting, all);
     for (const exchange of all) {
       const [first] = exchange.rows;
       const question = first && messageOf(this.#conversation, first);
-      const followed = exchange.role === "assistant" ? this.#questions.get(parentId ?? "") : undefined;
-      const message = this.#message(exchange, isRunning && exchange === all.at(-1), false, [...(followed?.values() ?? [])]);
+      const asked = exchange.role === "user" ? [] : [...this.#questions.values()].filter(({ said }) => said === (parentId ?? ""));
+      const message = this.#message(exchange, isRunning && exchange === all.at(-1), false, asked);
       for (const turn of question?.branch?.of ?? [exchange.key]) {
         const id = `${turn}/input/0`;
         const isShown = turn === exchange.key || id === exchange.key;
@@ -80,24 +87,42 @@ export class ThreadMessages {
     return made.message;
   }
 
-  /** What was asked about no call was answered: it stays where it was asked, with the answer. */
-  answered(key: string, content: string): void {
-    for (const asked of this.#questions.values()) {
-      const question = asked.get(key);
-      if (question) asked.set(key, { ...question, pending: null, answer: { answer: { kind: "text", content }, sent: true } });
+  /** Notes what is asked now. What no longer is was answered, here or in another tab: the input of a turn may tell with what. */
+  #ask(waiting: readonly Call[], all: readonly Exchange[]): void {
+    const said = all.filter(({ role }) => role === "user").at(-1)?.key ?? "";
+    const after = all.at(-1)?.rows.at(-1)?.key;
+    const open = new Set<string>();
+    for (const call of waiting) {
+      open.add(call.key);
+      const id = call.pending && "tool_call_id" in call.pending ? call.pending.tool_call_id : call.id;
+      this.#questions.set(call.key, { said, after, id, ...this.#questions.get(call.key), call });
+    }
+    for (const [key, one] of this.#questions) {
+      if (open.has(key) || one.call.answer?.sent) continue;
+      const answer = this.#answerOf(one.id);
+      if (one.call.pending || answer) this.#questions.set(key, { ...one, call: { ...one.call, pending: null, answer } });
     }
   }
 
+  /** The newest answer to what was asked under this id. */
+  #answerOf(id: string): Call["answer"] {
+    const { turns, turn } = this.#conversation;
+    const given = turns.get().flatMap((key) => (turn(key).get()?.snapshot.input ?? []).flatMap((item) => (item.type === "user.tool_response" && item.tool_call_id === id ? item.content : [])));
+    const content = given.at(-1);
+    return content === undefined ? null : { answer: { kind: "text", content }, sent: true };
+  }
+
   /** A sub-agent's messages cannot be answered: what they ask stands beside the call. */
-  #message({ role, key, rows }: Exchange, isRunning: boolean, isNested = false, asked: readonly Call[] = []): ThreadMessage {
-    const of: unknown[] = [isRunning, ...asked.flatMap(({ pending, answer }) => [pending, answer])];
+  #message({ role, key, rows }: Exchange, isRunning: boolean, isNested = false, asked: readonly Asked[] = []): ThreadMessage {
+    const of: unknown[] = [isRunning, ...asked.flatMap(({ call }) => [call.pending, call.answer])];
     this.#collect(rows, of);
     return this.#kept(key, of, (before) => {
       const messages = rows.flatMap((row) => messageOf(this.#conversation, row) ?? []);
       const [first] = messages;
+      const askedAfter = (last: string | undefined): Content[] => asked.flatMap(({ after, call }) => (after === last ? [this.#call(call, false)] : []));
       const createdAt = first?.created_at ? new Date(first.created_at) : before?.createdAt;
       if (role === "user") return userMessage(key, messages.flatMap(({ parts }) => parts), createdAt);
-      const content = [...messages.flatMap((message) => this.#content(message, isNested)), ...asked.map((one) => this.#call(one, false))];
+      const content = [...askedAfter(undefined), ...messages.flatMap((message) => [...this.#content(message, isNested), ...askedAfter(message.key)])];
       return assistantMessage(key, content, isRunning ? { type: "running" } : statusOf(messages.at(-1), content), createdAt);
     });
   }

@@ -11,7 +11,7 @@ import type { Snapshot } from "../conversation/types.js";
 import type { TurnInput } from "../turn/options.js";
 import type { ContentPart } from "../wire/events.js";
 import { ThreadMessages } from "./assistant-ui-messages.js";
-import { filePart, inputOf } from "./exchanges.js";
+import { filePart, inputOf, waitingAs } from "./exchanges.js";
 import { useConversation, useReadable } from "./react.js";
 
 /** The options of `useTurnwireRuntime`. */
@@ -53,13 +53,10 @@ export function useTurnwireRuntime(conversation: Conversation, { adapters }: Tur
 /** The conversation at one moment, as assistant-ui takes it. */
 function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMessages, adapters: TurnwireRuntimeOptions["adapters"]): ExternalStoreAdapter {
   const { send, stop, answer, allow, deny, retry, regenerate, edit, show, loadEarlier, turn, message } = conversation;
-  const { status, info, queue, pending } = now;
+  const { status, info, queue } = now;
   const { phase, canSteer, heldQueue } = status;
   const isRunning = !RESTS.includes(phase);
-  const reply = (key: string, content: string): void => {
-    answer(key, { kind: "text", content });
-    messages.answered(key, content);
-  };
+  const reply = (id: string, content: string): void => answer(waitingAs(conversation, id)?.key ?? id, { kind: "text", content });
   const sendNow = (appended: AppendMessage, isSteered = false): void => {
     send(inputIn(appended), isSteered ? { whenBusy: "steer" } : {});
     // `stop` has held what waits.
@@ -86,10 +83,7 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
       else if (approved) allow(approvalId, { remember: optionId === "always" });
       else deny(approvalId, reason);
     },
-    onAddToolResult: ({ toolCallId, result }) => {
-      const asked = pending.find(({ action }) => "tool_call_id" in action && action.tool_call_id === toolCallId);
-      reply(asked?.key ?? toolCallId, typeof result === "string" ? result : JSON.stringify(result));
-    },
+    onAddToolResult: ({ toolCallId, result }) => reply(toolCallId, typeof result === "string" ? result : JSON.stringify(result)),
     queue: {
       items: items("queue"),
       steerItems: items("steer"),

@@ -1,7 +1,7 @@
 // What the adapters have in common: a conversation as questions and answers, where an answer is all that the agent says
 // until the next question, in however many turns. And a page's message as an input.
 import type { Conversation } from "../conversation/conversation.js";
-import type { Call, Message, Row, Thread } from "../conversation/types.js";
+import type { Call, Message, Pending, Row, Thread } from "../conversation/types.js";
 import type { TurnInput } from "../turn/options.js";
 import type { ContentPart } from "../wire/events.js";
 
@@ -52,14 +52,27 @@ export function askedBy(conversation: Conversation, { rows }: Thread): Call[] {
  * What is asked about no call, as calls of the page: the pages of other packages have no other place for it. The name is the
  * server's reason, and the input what it says of the question.
  */
-export function questionsOf({ pending, call }: Conversation): Call[] {
-  return pending.get().flatMap(({ key, action, text, answer }) => {
-    if (!("tool_call_id" in action) || call(key).get()) return [];
+export function questionsOf(conversation: Conversation): Call[] {
+  return conversation.pending.get().flatMap((waiting) => {
+    const { key, action, text, answer } = waiting;
+    if (!("tool_call_id" in action) || conversation.call(key).get()) return [];
+    const id = waitingId(conversation, waiting);
     const { action: name = "question", message = text, parameters, response_schema } = action.suspension ?? {};
     const input = { message, parameters, response_schema };
     const status = "response_required";
-    return { ...action, id: action.tool_call_id, key, index: 0, name, arguments: input, argumentsText: JSON.stringify(input), status, response: null, thread: null, pending: action, answer };
+    return { ...action, id, key: id, index: 0, name, arguments: input, argumentsText: JSON.stringify(input), status, response: null, thread: null, pending: action, answer };
   });
+}
+
+/** The page's id of what waits: that of its call. What is asked about no call can be asked again under the same id, by another turn. */
+function waitingId({ call, turn }: Conversation, { key, action, turn: asks }: Pending): string {
+  if (!("tool_call_id" in action)) return key;
+  return call(key).get() ? action.tool_call_id : `${turn(asks).get()?.snapshot.turn_id ?? asks}/${action.tool_call_id}`;
+}
+
+/** What waits under this id in the page. */
+export function waitingAs(conversation: Conversation, id: string): Pending | undefined {
+  return conversation.pending.get().find((waiting) => waitingId(conversation, waiting) === id);
 }
 
 /** A message of the user. A text alone stays one: not all servers take parts. */

@@ -17,8 +17,9 @@ export class CallBook {
     return this.#pending.get(callId) ?? null;
   }
 
+  /** What was sent before answers nothing that is asked again. */
   answerOf(callId: string): GivenAnswer | null {
-    return this.#given.get(callId) ?? this.#sent.get(callId) ?? null;
+    return this.#given.get(callId) ?? (this.#pending.has(callId) ? undefined : this.#sent.get(callId)) ?? null;
   }
 
   /** Takes the answers in a turn's input; returns the calls that they answer. */
