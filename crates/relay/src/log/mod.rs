@@ -167,6 +167,8 @@ pub enum LogError {
     Full,
     /// There is no such turn.
     Gone,
+    /// What the log has of the turn cannot be read.
+    Unreadable,
     /// The log itself failed; it says why.
     Unreachable(String),
 }
@@ -181,6 +183,7 @@ impl fmt::Display for LogError {
             Self::Closed => f.write_str("the turn has ended"),
             Self::Full => f.write_str("the log has no room"),
             Self::Gone => f.write_str("there is no such turn"),
+            Self::Unreadable => f.write_str("what the log has of the turn cannot be read"),
             Self::Unreachable(cause) => write!(f, "the log failed: {cause}"),
         }
     }

@@ -76,7 +76,7 @@ impl Copy {
             }
             self.clear();
         }
-        Err(LogError::Unreachable("the streams' server: a turn there cannot be read".to_owned()))
+        Err(LogError::Unreadable)
     }
 
     /// The frames after an offset, as many as have so many bytes together, but at least one.
@@ -129,10 +129,18 @@ impl Copies {
 
     /// The turn with this tag.
     pub(super) fn of(&self, tag: &str) -> Arc<Used> {
+        self.with_room(tag, ROOM)
+    }
+
+    fn with_room(&self, tag: &str, room: usize) -> Arc<Used> {
         let mut used = self.used();
         let now = Instant::now();
-        let kept = if self.bytes.load(Ordering::Relaxed) > ROOM { Duration::ZERO } else { KEPT };
-        used.retain(|_, (touched, used)| Arc::strong_count(used) > 1 || now - *touched <= kept);
+        used.retain(|_, (touched, used)| Arc::strong_count(used) > 1 || now - *touched <= KEPT);
+        if self.bytes.load(Ordering::Relaxed) > room {
+            // Only what was read: an owner knows its turn without it.
+            let unused = used.values().filter(|(_, used)| Arc::strong_count(used) == 1);
+            unused.filter_map(|(_, used)| used.copy.try_lock().ok()).for_each(|mut copy| copy.clear());
+        }
         let new = || {
             Arc::new(Used {
                 owned: tokio::sync::Mutex::default(),
@@ -148,5 +156,27 @@ impl Copies {
     /// Forgets a turn that was removed.
     pub(super) fn forget(&self, tag: &str) {
         self.used().remove(tag);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An owner's turn is not read again for each of its records, however little room there is.
+    #[tokio::test]
+    async fn without_room_what_was_read_is_dropped_and_what_an_owner_knows_is_kept() {
+        let copies = Copies::default();
+        let used = copies.of("own");
+        {
+            let mut copy = used.copy.lock().await;
+            copy.bytes = 9;
+            copy.all_bytes.fetch_add(9, Ordering::Relaxed);
+        }
+        let kept = Arc::downgrade(&used);
+        drop(used);
+        copies.with_room("other", 8);
+        assert_eq!(copies.bytes.load(Ordering::Relaxed), 0, "what was read");
+        assert!(kept.upgrade().is_some_and(|kept| Arc::ptr_eq(&kept, &copies.of("own"))));
     }
 }

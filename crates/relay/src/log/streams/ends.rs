@@ -22,9 +22,7 @@ impl Kept {
         let Some((pieces, _)) = self.server.rest(&names::past(tag), BEGINNING).await? else {
             return Ok(None);
         };
-        let unreadable =
-            |_| LogError::Unreachable("the streams' server: a turn's rest cannot be read".to_owned());
-        serde_json::from_slice(&pieces.concat()).map(Some).map_err(unreadable)
+        serde_json::from_slice(&pieces.concat()).map(Some).map_err(|_| LogError::Unreadable)
     }
 
     /// Notes that this process has ended a turn.
@@ -56,7 +54,8 @@ impl Kept {
         }
         let (key, head) = match self.head(tag).await {
             Ok(turn) => turn,
-            Err(LogError::Gone) => return Ok(missing()),
+            // Nothing can be done for one that cannot be read, and it must not stand in the way of the others.
+            Err(LogError::Gone | LogError::Unreadable) => return Ok(missing()),
             Err(error) => return Err(error),
         };
         let (beats, silent) = match &stage {
@@ -70,8 +69,8 @@ impl Kept {
     /// The running turns with their signs of life: a stream that grows.
     pub(super) async fn signs(&self) -> Result<Vec<(TurnKey, Sign)>, LogError> {
         self.index.refresh(&self.server).await?;
-        let running = self.index.of(&Which::All).into_iter();
-        let running = running.filter(|turn| matches!(turn.stage, Stage::Running(_) | Stage::Missing(_)));
+        let running =
+            self.index.at(|stage| matches!(stage, Stage::Running(_) | Stage::Missing(_)), usize::MAX);
         let look = async |turn: Listed| Ok((self.look(&turn.tag, turn.stage).await?, turn.tag));
         let found: Vec<(Stage, String)> =
             stream::iter(running).map(look).buffer_unordered(AT_ONCE).try_collect().await?;
@@ -87,8 +86,8 @@ impl Kept {
 
     /// Removes the frames of some turns that ended before this time ago, as this relay has seen it.
     pub(super) async fn expire(&self, retention: Duration) -> Result<usize, LogError> {
-        let is_old = |turn: &Listed| matches!(turn.stage, Stage::Ended(at) if at.elapsed() >= retention);
-        let old = self.index.of(&Which::All).into_iter().filter(is_old).take(A_FEW);
+        let is_old = |stage: &Stage| matches!(stage, Stage::Ended(at) if at.elapsed() >= retention);
+        let old = self.index.at(is_old, A_FEW);
         let mut count = 0;
         for Listed { tag, .. } in old {
             match self.head(&tag).await {
@@ -105,6 +104,10 @@ impl Kept {
                 // Another relay was faster.
                 Ok(_) => self.index.found(&tag, Stage::Expired),
                 Err(LogError::Gone) => self.index.forget(&tag),
+                Err(LogError::Unreadable) => {
+                    self.server.delete(&names::turn(&tag)).await?;
+                    self.index.forget(&tag);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -120,9 +123,15 @@ impl Kept {
                 Which::Session { upstream: upstream.clone(), session: session.clone() }
             }
         };
-        let turns = self.listed(&which).await?;
-        for (key, _) in &turns {
-            let tag = names::tag(key);
+        self.index.refresh(&self.server).await?;
+        let mut count = 0;
+        for Listed { tag, .. } in self.index.of(&which) {
+            match self.head(&tag).await {
+                // What cannot be read has to go as well.
+                Ok(_) | Err(LogError::Unreadable) => count += 1,
+                Err(LogError::Gone) => continue,
+                Err(error) => return Err(error),
+            }
             self.server.make(&names::removed(&tag), Some(REMOVED), Bytes::new()).await?;
             for path in [names::turn(&tag), names::wishes(&tag), names::past(&tag)] {
                 self.server.delete(&path).await?;
@@ -136,6 +145,6 @@ impl Kept {
             Purge::Subject(subject) => sessions::purge(&self.server, Some(&subject)).await?,
             Purge::All => sessions::purge(&self.server, None).await?,
         }
-        Ok(turns.len())
+        Ok(count)
     }
 }

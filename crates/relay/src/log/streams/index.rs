@@ -24,7 +24,7 @@ enum Line {
     Turn { tag: String, upstream: String, subject: String, session: Option<String> },
     /// Its frames are gone.
     Expired(String),
-    /// All of it is gone.
+    /// All of it was removed. It is looked at once more, as another of its id may be there by now.
     Gone(String),
 }
 
@@ -36,6 +36,8 @@ pub(super) struct Listed {
     subject: String,
     session: Option<String>,
     pub(super) stage: Stage,
+    /// In whose list it is.
+    day: u64,
 }
 
 /// What this relay knows of it.
@@ -107,18 +109,18 @@ struct Turns {
 }
 
 impl Turns {
-    fn take(&mut self, line: Line) {
+    fn take(&mut self, line: Line, day: u64) {
         match line {
             Line::Turn { tag, upstream, subject, session } => {
                 if !self.numbers.contains_key(&tag) {
                     self.next += 1;
                     self.numbers.insert(tag.clone(), self.next);
                     let stage = Stage::Running(None);
-                    self.listed.insert(self.next, Listed { tag, upstream, subject, session, stage });
+                    self.listed.insert(self.next, Listed { tag, upstream, subject, session, stage, day });
                 }
             }
             Line::Expired(tag) => self.set(&tag, Stage::Expired),
-            Line::Gone(tag) => self.forget(&tag),
+            Line::Gone(tag) => self.set(&tag, Stage::Missing(Instant::now())),
         }
     }
 
@@ -128,6 +130,14 @@ impl Turns {
             if !matches!((&turn.stage, &stage), (Stage::Ended(_), Stage::Ended(_))) {
                 turn.stage = stage;
             }
+        }
+    }
+
+    /// Forgets what began before a day: nothing of it is kept any more.
+    fn forget_before(&mut self, day: u64) {
+        self.listed.retain(|_, turn| turn.day >= day);
+        if self.numbers.len() > self.listed.len() {
+            self.numbers.retain(|_, number| self.listed.contains_key(number));
         }
     }
 
@@ -194,6 +204,7 @@ impl Index {
         let today = today();
         let wanted = today.saturating_sub(self.back + 1)..=today + 1;
         days.retain(|day, _| wanted.contains(day));
+        self.turns().forget_before(*wanted.start());
         for day in wanted {
             let (next, begun) = days.entry(day).or_insert_with(|| (BEGINNING.to_owned(), Vec::new()));
             let mut read = server.rest(&names::day(day), next).await?;
@@ -210,7 +221,7 @@ impl Index {
             for line in begun.drain(..whole).as_slice().split(|&byte| byte == b'\n') {
                 // What cannot be read is no line of a relay.
                 if let Ok(line) = serde_json::from_slice(line) {
-                    turns.take(line);
+                    turns.take(line, day);
                 }
             }
         }
@@ -220,6 +231,11 @@ impl Index {
     /// The turns that are meant, newest first.
     pub(super) fn of(&self, which: &Which) -> Vec<Listed> {
         self.turns().listed.values().rev().filter(|turn| which.has(turn)).cloned().collect()
+    }
+
+    /// The turns at such a stage, oldest first, as many as are wanted.
+    pub(super) fn at(&self, is_meant: impl Fn(&Stage) -> bool, most: usize) -> Vec<Listed> {
+        self.turns().listed.values().filter(|turn| is_meant(&turn.stage)).take(most).cloned().collect()
     }
 
     /// Notes what a look at a turn has found.
@@ -240,4 +256,22 @@ impl Index {
 /// Today's number.
 fn today() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / DAY.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_that_is_over_takes_its_turns_along() {
+        let mut turns = Turns::default();
+        for (day, tag) in [(7, "a"), (7, "b"), (8, "c")] {
+            let [upstream, subject] = ["u", "s"].map(str::to_owned);
+            turns.take(Line::Turn { tag: tag.to_owned(), upstream, subject, session: None }, day);
+        }
+        turns.take(Line::Expired("a".to_owned()), 8);
+        turns.forget_before(8);
+        assert!(turns.listed.values().map(|turn| &turn.tag).eq(["c"]));
+        assert!(turns.numbers.keys().eq(["c"]));
+    }
 }

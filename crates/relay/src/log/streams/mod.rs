@@ -2,7 +2,7 @@
 //! only appended.
 //!
 //! Of each turn there is a stream of records (`record`), which each relay reads for itself (`turn`, `copies`). The server takes
-//! records of its one producer in their order, and none of an older epoch: a claim is the next epoch's first record, and fences the
+//! records of a log's producer in their order, and none of an older epoch: a claim is the next epoch's first record, and fences the
 //! owner before it. Beside the turns there is an index of them (`index`), a stream of what users want of each (`wishes`), and whose
 //! each session is (`sessions`). What a turn leaves when its time has passed stands in a stream of its own (`ends`).
 
@@ -95,7 +95,7 @@ impl Kept {
         self.index.refresh(&self.server).await?;
         let head = async |tag: String| match self.head(&tag).await {
             Ok(turn) => Ok(Some(turn)),
-            Err(LogError::Gone) => Ok(None),
+            Err(LogError::Gone | LogError::Unreadable) => Ok(None),
             Err(error) => Err(error),
         };
         let tags: Vec<String> = self.index.of(which).into_iter().map(|turn| turn.tag).collect();

@@ -1,8 +1,11 @@
 //! What a turn's owner writes. The server decides whether it may: it counts the records of each epoch. When an answer does not come,
 //! or is another one than expected, the turn is read anew, and what it says is true.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use tokio::sync::MutexGuard;
+use tokio::time::sleep;
 
 use super::super::{Change, Claim, Created, LogError, NewTurn, ResponseHead, TurnKey, Wishes, new_log_id};
 use super::Kept;
@@ -14,6 +17,8 @@ use super::turn::Turn;
 
 /// How often a record is sent, if the server knows another one of its number.
 const TRIES: usize = 3;
+/// How long to wait for the owner of a turn that never began, until it has removed the turn.
+const REMOVING: Duration = Duration::from_millis(300);
 
 /// What the owner knows of its turn, while nothing else here writes.
 type Owned<'u> = MutexGuard<'u, Option<Turn>>;
@@ -51,7 +56,11 @@ impl Kept {
                     return settled.map(drop);
                 }
             }
-            let turnstile = Turnstile { epoch: claim.epoch, seq: expected.take().unwrap_or(turn.seq) };
+            let turnstile = Turnstile {
+                producer: claim.log,
+                epoch: claim.epoch,
+                seq: expected.take().unwrap_or(turn.seq),
+            };
             match self.server.post(&names::turn(&tag), Some(turnstile), is_last, body.clone()).await? {
                 Posted::New => {
                     turn.seq = turnstile.seq;
@@ -80,10 +89,10 @@ impl Kept {
         for _ in 0..TRIES {
             self.server.make(&names::turn(&tag), Some(self.lifetimes.while_running()), Bytes::new()).await?;
             let body = record.written(&[]).map_err(|error| LogError::Unreachable(error.to_string()))?;
-            let turnstile = Some(Turnstile { epoch: 1, seq: 0 });
+            let turnstile = Some(Turnstile { producer: log, epoch: 1, seq: 0 });
             let posted = self.server.post(&names::turn(&tag), turnstile, false, body).await;
             match self.head(&tag).await {
-                // Whatever the answer was: it is this one, or another's.
+                // Whatever the answer was: the first of those who make it has made it.
                 Ok((_, head)) if head.log == log => {
                     if let Some((_, past)) = self.past(&tag).await? {
                         // Its time had passed just before.
@@ -94,10 +103,11 @@ impl Kept {
                     return Ok(Created::New(Claim { key, log, epoch: 1 }));
                 }
                 Ok((_, head)) => return Ok(Created::Exists(head)),
-                // What its owner has removed may be left as a stream.
+                // One that never began may be about to be removed. Only its owner does that: what anyone else removed could by then
+                // be the next turn of this id.
                 Err(LogError::Gone) => {
                     posted?;
-                    self.server.delete(&names::turn(&tag)).await?;
+                    sleep(REMOVING).await;
                 }
                 Err(error) => return Err(error),
             }
@@ -123,10 +133,11 @@ impl Kept {
             return Err(LogError::Fenced);
         }
         let epoch = seen + 1;
-        let body = Record::Claimed { epoch, by }.written(&[]);
+        let body = Record::Claimed { log: turn.log, epoch, by }.written(&[]);
         let body = body.map_err(|error| LogError::Unreachable(error.to_string()))?;
         // Of two at once, the server takes one, and tells the other that it knows this record.
-        self.server.post(&names::turn(&tag), Some(Turnstile { epoch, seq: 0 }), false, body).await?;
+        let turnstile = Turnstile { producer: turn.log, epoch, seq: 0 };
+        self.server.post(&names::turn(&tag), Some(turnstile), false, body).await?;
         let turn = self.fetched(&used, &tag).await?;
         if turn.by != by {
             return Err(if turn.end.is_some() { LogError::Closed } else { LogError::Fenced });
@@ -170,6 +181,8 @@ impl Kept {
         let tag = tag(&claim.key);
         let used = self.copies.of(&tag);
         let mut owned = used.owned.lock().await;
+        // Before the turn: the wishes of the next one of its id stay.
+        self.server.delete(&names::wishes(&tag)).await?;
         let record = Record::Removed { epoch: claim.epoch };
         let is_permitted = |turn: &Turn| match turn.permits(&claim) {
             // Its end does not keep it.
@@ -183,7 +196,7 @@ impl Kept {
         *owned = None;
         self.server.delete(&names::turn(&tag)).await?;
         self.copies.forget(&tag);
-        self.index.gone(&self.server, &tag).await
+        Ok(())
     }
 
     /// Says that the owner lives, and learns what users want of it.
@@ -196,7 +209,8 @@ impl Kept {
         self.write(&used, &mut owned, (record, &[]), &claim, is_permitted).await?;
         let known = owned.as_ref().map_or(last, |turn| turn.last);
         drop(owned);
-        if known != last {
+        // It may have more: an append has come meanwhile.
+        if known < last {
             return Err(LogError::Tail(known));
         }
         self.wishes(&used, &tag).await
@@ -226,13 +240,14 @@ impl Kept {
         let record =
             Record::Made { log: claim.log, epoch: claim.epoch, key: claim.key.clone(), new, response };
         let body = record.written(&[]).map_err(|error| LogError::Unreachable(error.to_string()))?;
-        let turnstile = Some(Turnstile { epoch: claim.epoch, seq: 0 });
-        match self.server.post(&names::turn(&tag), turnstile, false, body).await? {
-            Posted::New => {
-                Turn::take(&mut owned, record);
-                Ok(())
-            }
-            _ => Err(LogError::Fenced),
+        let turnstile = Some(Turnstile { producer: claim.log, epoch: claim.epoch, seq: 0 });
+        self.server.post(&names::turn(&tag), turnstile, false, body).await?;
+        // Another may have made it meanwhile, under another log.
+        let turn = self.fetched(&used, &tag).await?;
+        if turn.claim() != claim {
+            return Err(LogError::Fenced);
         }
+        *owned = Some(turn);
+        Ok(())
     }
 }

@@ -24,6 +24,7 @@ pub(super) async fn probe(server: &Server) -> Result<(), LogError> {
 }
 
 async fn fits(server: &Server, path: &str) -> Result<(), LogError> {
+    let producer = 1;
     let steps = [
         (2, 0, Posted::New, "a producer's first record"),
         (2, 0, Posted::Known, "a record that comes twice is taken once"),
@@ -34,15 +35,16 @@ async fn fits(server: &Server, path: &str) -> Result<(), LogError> {
     ];
     for (epoch, seq, expected, law) in steps {
         let body = Bytes::from(format!("{epoch}.{seq} "));
-        let posted = server.post(path, Some(Turnstile { epoch, seq }), false, body).await?;
+        let posted = server.post(path, Some(Turnstile { producer, epoch, seq }), false, body).await?;
         if posted != expected {
             return Err(lacking(&format!("{law} (section 5.2.1), but it was {posted:?}")));
         }
     }
-    let turnstile = Some(Turnstile { epoch: 3, seq: 1 });
+    let turnstile = Some(Turnstile { producer, epoch: 3, seq: 1 });
     let closed = server.post(path, turnstile, true, Bytes::from_static(b"end")).await?;
-    let beyond =
-        server.post(path, Some(Turnstile { epoch: 4, seq: 0 }), false, Bytes::from_static(b"x")).await?;
+    let beyond = server
+        .post(path, Some(Turnstile { producer, epoch: 4, seq: 0 }), false, Bytes::from_static(b"x"))
+        .await?;
     if (closed, beyond) != (Posted::New, Posted::Closed) {
         return Err(lacking("what is closed takes nothing more"));
     }

@@ -19,8 +19,9 @@ const LONGEST: usize = 64 << 20;
 pub(super) enum Record {
     /// The turn begins; or an owner makes it again, which the server has lost.
     Made { log: u64, epoch: u64, key: TurnKey, new: NewTurn, response: Option<ResponseHead> },
-    /// Another owner takes it. `by` is random: two that want the same claim see which of them has it.
-    Claimed { epoch: u64, by: u64 },
+    /// Another owner takes it. `by` is random: two that want the same claim see which of them has it. It names the log: one that is late
+    /// may find another turn of the same id.
+    Claimed { log: u64, epoch: u64, by: u64 },
     /// Frames, the first of them at offset `at`, and what comes with them.
     Frames { epoch: u64, at: u64, lengths: Vec<usize>, response: Option<ResponseHead>, end: Option<End> },
     /// The owner lives.

@@ -20,8 +20,6 @@ const LIVE_PATIENCE: Duration = Duration::from_secs(90);
 const LARGEST: usize = 256 << 20;
 /// Streams are bytes: the server keeps them as they are.
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
-/// The one producer of a stream. Its epochs are the claims.
-const PRODUCER: HeaderValue = HeaderValue::from_static("owner");
 /// The beginning of a stream (6).
 pub(super) const BEGINNING: &str = "-1";
 
@@ -47,9 +45,11 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// Which record of its producer an append is (5.2.1).
+/// Which record of its producer an append is (5.2.1). The server lets the producer's records pass one by one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turnstile {
+    /// Who writes: a turn's log, so that what was meant for one log counts for no other. Its epochs are the claims.
+    pub(super) producer: u64,
     pub(super) epoch: u64,
     pub(super) seq: u64,
 }
@@ -148,9 +148,9 @@ impl Server {
         body: Bytes,
     ) -> Result<Posted, LogError> {
         let mut headers = vec![(header::CONTENT_TYPE, BYTES)];
-        if let Some(Turnstile { epoch, seq }) = turnstile {
+        if let Some(Turnstile { producer, epoch, seq }) = turnstile {
             headers.extend([
-                (PRODUCER_ID, PRODUCER),
+                (PRODUCER_ID, producer.into()),
                 (PRODUCER_EPOCH, epoch.into()),
                 (PRODUCER_SEQ, seq.into()),
             ]);

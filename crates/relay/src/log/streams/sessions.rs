@@ -44,7 +44,7 @@ pub(super) async fn own(server: &Server, session: &str, subject: &str) -> Result
     server.make(&path, None, Bytes::new()).await?;
     let owned = line(serde_json::to_vec(subject).map_err(unreadable)?);
     // Of two at once, the server takes one.
-    server.post(&path, Some(Turnstile { epoch: 0, seq: 0 }), false, owned).await?;
+    server.post(&path, Some(Turnstile { producer: 0, epoch: 0, seq: 0 }), false, owned).await?;
     let unknown = || LogError::Unreachable("the streams' server: a session's user is not there".to_owned());
     owner(server, session).await?.ok_or_else(unknown)
 }

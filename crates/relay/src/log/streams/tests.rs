@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use super::super::tests::streams_server::Streams;
 use super::super::tests::{again, ends, frames, in_streams, key, made, new};
+use super::record::Record;
+use super::server::Turnstile;
 use super::*;
 use crate::turn::{CutReason, End, UpstreamState};
 
@@ -18,7 +20,9 @@ async fn a_zombie_is_fenced_and_its_turn_is_read_elsewhere() {
     assert_eq!(first.beat(&claim, 3).await, Err(LogError::Tail(2)));
     second.ask_to_stop(key("t")).await.expect("asked");
     second.note_readers(key("t")).await.expect("noted");
-    assert_eq!(first.beat(&claim, 2).await, Ok(Wishes { is_stopped: true, readers: 1 }));
+    let wishes = Wishes { is_stopped: true, readers: 1 };
+    assert_eq!(first.beat(&claim, 2).await, Ok(wishes));
+    assert_eq!(first.beat(&claim, 1).await, Ok(wishes), "an append came meanwhile");
     let taken = second.claim(key("t"), 1).await.expect("claimed");
     assert_eq!((taken.log, taken.epoch), (claim.log, 2), "nothing can be missing");
     assert_eq!(first.beat(&claim, 2).await, Err(LogError::Fenced));
@@ -188,6 +192,75 @@ async fn a_relay_that_comes_later_knows_the_turns() {
     assert_eq!(late.claim(key("3"), 1).await, Err(LogError::Closed));
     assert_eq!(late.purge(Purge::All).await, Ok(3));
     assert_eq!(log.turns("agents".into(), "ann".into(), None).await, Ok(Vec::new()));
+}
+
+/// An owner that could not reach its agent removes the turn, while many make it again: one of them has it, and keeps it.
+#[tokio::test]
+async fn a_turn_that_never_began_is_made_again_once() {
+    let server = Streams::start();
+    let (first, mut others) = (in_streams(&server).await, Vec::new());
+    for _ in 0..5 {
+        others.push(in_streams(&server).await);
+    }
+    for number in 0..12 {
+        let turn = format!("t{number}");
+        let claim = made(&first, &turn).await;
+        first.ask_to_stop(key(&turn)).await.expect("asked");
+        let makers = others.iter().map(|log| log.create(key(&turn), new("s")));
+        let (removed, created) = tokio::join!(first.remove(&claim), futures_util::future::join_all(makers));
+        removed.expect("removed");
+        let own = others.iter().zip(&created).filter_map(|(log, created)| match created {
+            Ok(Created::New(claim)) => Some((log, claim)),
+            _ => None,
+        });
+        let own: Vec<_> = own.collect();
+        assert!(own.len() <= 1, "{created:?}");
+        for (log, claim) in own {
+            assert_eq!(log.beat(claim, 0).await, Ok(Wishes::default()), "it is there, and nobody stops it");
+        }
+    }
+}
+
+/// What was meant for a turn that is gone changes nothing of the next one of its id.
+#[tokio::test]
+async fn what_comes_late_is_for_no_other_turn() {
+    let server = Streams::start();
+    let (first, second) = (in_streams(&server).await, in_streams(&server).await);
+    let before = made(&first, "t").await;
+    first.ask_to_stop(key("t")).await.expect("asked");
+    first.remove(&before).await.expect("removed");
+    let claim = made(&second, "t").await;
+    let late = Record::Claimed { log: before.log, epoch: 2, by: 9 }.written(&[]).expect("written");
+    let turnstile = Some(Turnstile { producer: before.log, epoch: 2, seq: 0 });
+    let path = names::turn(&tag(&key("t")));
+    second.0.server.post(&path, turnstile, false, late).await.expect("posted");
+    second.0.index.gone(&second.0.server, &tag(&key("t"))).await.expect("written");
+    assert_eq!(second.beat(&claim, 0).await, Ok(Wishes::default()), "the stop was the other's");
+    second.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    let third = in_streams(&server).await;
+    assert_eq!(third.open_turns().await, Ok(vec![(key("t"), 1)]));
+    assert_eq!(third.turns("agents".into(), "ann".into(), None).await.map(|turns| turns.len()), Ok(1));
+    assert_eq!(third.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
+}
+
+/// One turn that cannot be read takes none of the others along, and is removed with them.
+#[tokio::test]
+async fn a_turn_that_cannot_be_read_stands_in_no_way() {
+    let server = Streams::start();
+    let log = in_streams(&server).await;
+    let (broken, ended) = (made(&log, "broken").await, made(&log, "ended").await);
+    made(&log, "open").await;
+    let path = names::turn(&tag(&key("broken")));
+    let turnstile = Some(Turnstile { producer: broken.log, epoch: 1, seq: 1 });
+    log.0.server.post(&path, turnstile, false, Bytes::from_static(&[0; 9])).await.expect("posted");
+    log.append(&ended, 1, frames(&["a"]), ends(End::Done)).await.expect("appended");
+    let late = in_streams(&server).await;
+    assert_eq!(late.head(key("broken")).await, Err(LogError::Unreadable));
+    assert_eq!(late.open_turns().await, Ok(vec![(key("open"), 1)]));
+    assert_eq!(late.turns("agents".into(), "ann".into(), None).await.map(|turns| turns.len()), Ok(2));
+    assert_eq!(late.expire(Duration::ZERO).await, Ok(1));
+    assert_eq!(late.purge(Purge::All).await, Ok(3));
+    assert_eq!(log.head(key("broken")).await, Err(LogError::Gone));
 }
 
 /// A server that answers each request with this status.

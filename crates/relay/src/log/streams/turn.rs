@@ -50,7 +50,9 @@ impl Turn {
 
     fn takes(&mut self, record: Record) -> bool {
         match record {
-            Record::Claimed { epoch, by } if self.is_open() && epoch == self.epoch + 1 => {
+            Record::Claimed { log, epoch, by }
+                if self.is_open() && (log, epoch) == (self.log, self.epoch + 1) =>
+            {
                 (self.epoch, self.by, self.seq) = (epoch, by, 1);
             }
             Record::Frames { epoch, at, lengths, response, end } if epoch == self.epoch => {
