@@ -15,7 +15,7 @@ pub trait SharedLog: ReplayLog {
         Box::pin(async { Ok(Admission::Granted) })
     }
     /// Says that the turn's owner lives, and that it knows the log up to `last`. Returns what users want of it.
-    /// [`LogError::Tail`](super::LogError::Tail) if the log ends elsewhere.
+    /// [`LogError::Tail`](super::LogError::Tail) if the log ends before.
     fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes>;
     /// Makes a turn again that the log has lost as a whole, without its frames.
     /// [`LogError::Fenced`](super::LogError::Fenced) if it is there, or was removed on purpose.

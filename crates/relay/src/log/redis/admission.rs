@@ -38,7 +38,7 @@ impl RedisLog {
         })
     }
 
-    /// Counts a turn, now that it is there, as long as it can be there. If that fails, it is counted for too short a time.
+    /// Counts a turn that is there, as long as it can be there. If that fails, it is counted for too short a time.
     pub(super) async fn keep_counted(&self, key: &TurnKey) {
         let arguments = vec![value(keys::tag(key)), millis(self.lifetimes.while_running())];
         let names = vec![keys::running(&key.subject)];

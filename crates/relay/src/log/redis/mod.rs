@@ -261,7 +261,9 @@ impl SharedLog for RedisLog {
                 arguments.extend([value("status"), status, value("type"), value(response.content_type)]);
             }
             let keys = vec![keys::turn(&tag), keys::removed(&tag)];
-            run(&self.connections.commands, &self.scripts.restore, keys, arguments).await.map(drop)
+            run(&self.connections.commands, &self.scripts.restore, keys, arguments).await?;
+            self.keep_counted(&claim.key).await;
+            Ok(())
         })
     }
 
