@@ -45,6 +45,13 @@ impl Journal {
         (self.gone..=self.last()).contains(&number)
     }
 
+    /// The message of this number, if it is kept.
+    #[must_use]
+    pub fn at(&self, number: u64) -> Option<Arc<str>> {
+        let place = usize::try_from(number.checked_sub(self.gone + 1)?).ok()?;
+        self.entries.get(place).map(|entry| entry.text.clone())
+    }
+
     /// Appends a message for this reader, or for all.
     pub fn append(&mut self, text: Arc<str>, to: Option<ReaderKey>) {
         self.bytes += text.len() + OVERHEAD;

@@ -17,9 +17,11 @@ const REMEMBERED: usize = 1024;
 const LONGEST_NAME: usize = 64;
 /// The longest id of a request or of a turn, in bytes of JSON.
 const LONGEST_ID: usize = 256;
-/// The JSON-RPC codes of the relay's own refusals: a message that cannot be read, and a limit that is reached.
+/// The JSON-RPC codes of the relay's own refusals: a message that cannot be read, a limit that is reached, and an answer that is kept no
+/// more.
 const UNREADABLE: i32 = -32700;
 const TOO_MANY: i32 = -32050;
+const FORGOTTEN: i32 = -32051;
 
 /// A held socket.
 #[derive(Debug)]
@@ -51,8 +53,19 @@ struct Reader {
     visit: Option<u64>,
     /// When it was there last, as a count of all visits.
     seen: u64,
-    /// The ids of its last requests, as JSON.
-    requests: VecDeque<String>,
+    /// The number after which it has missed nothing, over all visits since.
+    from: u64,
+    /// Its last requests.
+    requests: VecDeque<Known>,
+}
+
+/// A request that a reader has sent.
+#[derive(Debug)]
+struct Known {
+    /// Its id, as JSON.
+    id: String,
+    /// The number of its answer, once there is one.
+    answer: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -164,16 +177,18 @@ impl HeldSocket {
         self.visits += 1;
         let visit = self.visits;
         let reader = known.map_or_else(|| self.new_reader(name), |(key, _)| key);
-        if let Some(reader) = self.readers.get_mut(&reader) {
-            reader.visit = Some(visit);
-            reader.seen = visit;
-        }
         let continued = place
             .filter(|place| known.is_some() && place.log == self.log && self.journal.has_after(place.after));
-        if let Some(place) = continued {
-            return Ok(Attached { reader, visit, after: place.after, is_whole: true });
+        let after = continued.map_or(self.journal.last(), |place| place.after);
+        if let Some(reader) = self.readers.get_mut(&reader) {
+            (reader.visit, reader.seen) = (Some(visit), visit);
+            if continued.is_none() {
+                reader.from = after;
+            }
         }
-        let after = self.journal.last();
+        if continued.is_some() {
+            return Ok(Attached { reader, visit, after, is_whole: true });
+        }
         for pending in &self.pending {
             self.journal.append(pending.text.clone(), Some(reader));
         }
@@ -189,8 +204,8 @@ impl HeldSocket {
         }
         let key = ReaderKey(self.next_reader);
         self.next_reader += 1;
-        let reader =
-            Reader { name: name.to_owned(), visit: None, seen: self.visits, requests: VecDeque::new() };
+        let (name, requests) = (name.to_owned(), VecDeque::new());
+        let reader = Reader { name, visit: None, seen: self.visits, from: 0, requests };
         self.readers.insert(key, reader);
         key
     }
@@ -257,8 +272,13 @@ impl HeldSocket {
             return None;
         }
         let reader = self.readers.get_mut(&key)?;
-        if reader.requests.iter().any(|known| known == id) {
-            // Its answer is in the journal, or will be.
+        if let Some(known) = reader.requests.iter().find(|known| known.id == id) {
+            // It has the answer, or gets it from the journal, unless it was lost on the way to it.
+            if let Some(number) = known.answer.filter(|number| *number <= reader.from) {
+                let text = "the agent has answered this request, and the answer is not kept any more";
+                let answer = self.journal.at(number).unwrap_or_else(|| refusal(id, FORGOTTEN, text).into());
+                self.reply(key, id, answer);
+            }
             return None;
         }
         let greeting = if let Greeting::Sent(waiting) = &self.greeting { waiting.len() } else { 0 };
@@ -269,7 +289,7 @@ impl HeldSocket {
         if reader.requests.len() == REMEMBERED {
             reader.requests.pop_front();
         }
-        reader.requests.push_back(id.to_owned());
+        reader.requests.push_back(Known { id: id.to_owned(), answer: None });
         let method = message.method().unwrap_or_default();
         let is_greeting = !self.words.greeting.is_empty() && method == self.words.greeting;
         if is_greeting {
@@ -365,7 +385,7 @@ impl HeldSocket {
         let id = text_of(message.id()).unwrap_or_default();
         let number = id.strip_prefix(OWN_ID).and_then(|number| number.parse().ok());
         let Some(asked) = number.and_then(|number| self.asked.remove(&number)) else { return false };
-        self.journal.append(message.with_id(&asked.id).into(), Some(asked.reader));
+        self.reply(asked.reader, &asked.id, message.with_id(&asked.id).into());
         let is_good = message.get("result").is_some();
         if asked.is_greeting {
             let answer = message.with_id("null");
@@ -408,7 +428,17 @@ impl HeldSocket {
     /// A reader gets the answer to the greeting under its own id.
     fn tell(&mut self, answer: &str, reader: ReaderKey, id: &str) {
         if let Some(answer) = Message::read(answer) {
-            self.journal.append(answer.with_id(id).into(), Some(reader));
+            self.reply(reader, id, answer.with_id(id).into());
+        }
+    }
+
+    /// A reader's request of this id is answered.
+    fn reply(&mut self, key: ReaderKey, id: &str, answer: Arc<str>) {
+        self.journal.append(answer, Some(key));
+        let number = self.journal.last();
+        let requests = self.readers.get_mut(&key).map(|reader| reader.requests.iter_mut());
+        if let Some(known) = requests.into_iter().flatten().find(|known| known.id == id) {
+            known.answer = Some(number);
         }
     }
 

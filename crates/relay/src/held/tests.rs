@@ -70,6 +70,40 @@ fn a_request_that_is_sent_again_reaches_the_agent_once() {
     assert!(matches!(socket.step(ann, 0, 64), Step::Superseded), "its earlier connection");
 }
 
+/// Its reader has come back to a place that the journal has forgotten, so that the answer is not among what it gets.
+#[test]
+fn a_request_that_is_sent_again_after_its_answer_was_forgotten_is_told_so_once() {
+    let mut socket = codex(Bounds { journal: 200, ..BOUNDS });
+    let ann = come(&mut socket, "ann");
+    let start = r#"{"id":"s","method":"turn/start"}"#;
+    assert!(socket.said(ann.reader, start).is_some());
+    socket.detach(ann);
+    socket.heard(r#"{"id":"turnwire-000000000001","result":1}"#);
+    for _ in 0..4 {
+        socket.heard(r#"{"method":"noise"}"#);
+    }
+    let again = socket.attach("ann", Some(Place { log: LOG, after: 0 })).expect("room");
+    assert!(!again.is_whole && again.reader == ann.reader);
+    assert_eq!(socket.said(again.reader, start), None, "the agent has had it");
+    assert_eq!(socket.said(again.reader, start), None, "and is told of it once");
+    let told = all(&socket, again);
+    assert!(matches!(&told[..], [one] if one.contains(r#""id":"s""#) && one.contains("-32051")), "{told:?}");
+}
+
+/// Its reader has lost its place, and the journal still has the answer.
+#[test]
+fn a_request_that_is_sent_again_from_a_later_place_is_answered_again() {
+    let mut socket = codex(BOUNDS);
+    let ann = come(&mut socket, "ann");
+    let start = r#"{"id":"s","method":"turn/start"}"#;
+    assert!(socket.said(ann.reader, start).is_some());
+    socket.heard(r#"{"id":"turnwire-000000000001","result":1}"#);
+    let again = come(&mut socket, "ann");
+    assert!(all(&socket, again).is_empty());
+    assert_eq!(socket.said(again.reader, start), None, "the agent has had it");
+    assert_eq!(all(&socket, again), [r#"{"id":"s","result":1}"#]);
+}
+
 #[test]
 fn the_agent_is_greeted_once() {
     let mut socket = codex(BOUNDS);

@@ -10,7 +10,7 @@ use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::{Upgraded, on};
 use hyper_util::rt::TokioIo;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::{client::generate_key, derive_accept_key};
@@ -21,7 +21,7 @@ use super::refusal::Refusal;
 use crate::edge;
 use crate::held::{Attached, Bounds, EndReason, HeldSocket, Place, ReaderKey, Refused, Words};
 use crate::limits::{InUse, Kind};
-use crate::log::new_log_id;
+use crate::log::{LogError, new_log_id};
 use crate::tunnel;
 
 /// The largest message of an agent, in bytes.
@@ -31,6 +31,10 @@ const WAITING: usize = 4;
 /// How often an agent is asked for a sign of life, and how long it may give none.
 const BEAT: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_mins(1);
+/// How long an agent may take until its socket is open.
+const OPENING: Duration = Duration::from_secs(10);
+/// How long nothing was said on a socket before a relay that ends closes it: what follows an answer may be on its way.
+const QUIET: Duration = Duration::from_secs(2);
 /// How long a closing socket may take.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -64,6 +68,8 @@ impl Drop for Tidy<'_> {
 #[derive(Debug)]
 pub(super) struct Held {
     socket: Mutex<HeldSocket>,
+    /// When something was said last, by either side.
+    said_at: Mutex<Instant>,
     /// Changes with each message in the journal.
     news: watch::Sender<()>,
     /// What the agent gets.
@@ -98,7 +104,8 @@ impl HeldSockets {
             return Ok(held.clone());
         }
         *place = None;
-        let (held, opened) = connect(call, words).await?;
+        let opening = timeout(OPENING, connect(call, words)).await;
+        let (held, opened) = opening.map_err(|_| Refusal::unopened())??;
         *place = Some(held.clone());
         let (app, own, key) = (call.app.clone(), held.clone(), key.clone());
         tokio::spawn(async move {
@@ -151,7 +158,7 @@ impl HeldSockets {
     /// Ends those on which nothing is awaited. Returns how many are left.
     pub(super) fn end_idle(&self) -> usize {
         let (busy, idle): (Vec<_>, Vec<_>) =
-            self.held(|_| true).into_iter().partition(|(_, held)| held.socket().is_busy());
+            self.held(|_| true).into_iter().partition(|(_, held)| held.is_busy());
         for (_, held) in idle {
             held.end(EndReason::Drained);
         }
@@ -166,9 +173,34 @@ impl HeldSockets {
 }
 
 impl Held {
+    /// One that is open, and what its agent gets.
+    pub(super) fn new(
+        words: &'static Words,
+        bounds: Bounds,
+    ) -> Result<(Self, mpsc::Receiver<String>), LogError> {
+        let (to_agent, for_agent) = mpsc::channel(WAITING);
+        let held = Self {
+            socket: Mutex::new(HeldSocket::new(new_log_id()?, words, bounds)),
+            said_at: Mutex::new(Instant::now()),
+            news: watch::Sender::new(()),
+            to_agent,
+            ending: Notify::new(),
+        };
+        Ok((held, for_agent))
+    }
+
     /// Its rules.
     pub(super) fn socket(&self) -> MutexGuard<'_, HeldSocket> {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether something is awaited, or may be on its way.
+    fn is_busy(&self) -> bool {
+        self.socket().is_busy() || self.said_at().elapsed() < QUIET
+    }
+
+    fn said_at(&self) -> MutexGuard<'_, Instant> {
+        self.said_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes with each message for readers.
@@ -188,14 +220,17 @@ impl Held {
         // First there must be room: what is noted as sent must be sent, also if the reader's connection ends meanwhile.
         let Ok(room) = self.to_agent.reserve().await else { return };
         let sent = self.socket().said(reader, text);
+        *self.said_at() = Instant::now();
         self.news.send_replace(());
         if let Some(text) = sent {
             room.send(text);
         }
     }
 
-    async fn heard(&self, text: &str) {
+    /// The agent says something.
+    pub(super) async fn heard(&self, text: &str) {
         let sent = self.socket().heard(text);
+        *self.said_at() = Instant::now();
         self.news.send_replace(());
         self.send(sent).await;
     }
@@ -238,7 +273,8 @@ impl Held {
                     },
                     _ = beat.tick() => Message::Ping(Bytes::new()),
                 };
-                if to.send(message).await.is_err() {
+                // One that does not read is not there either.
+                if !matches!(timeout(SILENCE, to.send(message)).await, Ok(Ok(()))) {
                     return;
                 }
             }
@@ -303,12 +339,6 @@ async fn connect(call: &Call, words: &'static Words) -> Result<(Arc<Held>, Opene
         readers: limits.socket_readers,
         requests: limits.socket_requests,
     };
-    let (to_agent, for_agent) = mpsc::channel(WAITING);
-    let held = Held {
-        socket: Mutex::new(HeldSocket::new(new_log_id()?, words, bounds)),
-        news: watch::Sender::new(()),
-        to_agent,
-        ending: Notify::new(),
-    };
+    let (held, for_agent) = Held::new(words, bounds)?;
     Ok((Arc::new(held), Opened { socket, for_agent, in_use }))
 }

@@ -62,6 +62,11 @@ impl Refusal {
         Self::new(StatusCode::BAD_GATEWAY, "no_socket", "the agent opened no socket")
     }
 
+    /// The agent lets a request for a socket wait.
+    pub(super) fn unopened() -> Self {
+        Self::new(StatusCode::GATEWAY_TIMEOUT, "no_socket", "the agent opened no socket in time")
+    }
+
     /// The agent does not take the key in the config.
     pub(super) fn key() -> Self {
         let text = "the agent refused the relay's own key: see `headers` of this agent in the relay's config";

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, Response as HttpResponse, StatusCode, h
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::SplitStream;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
@@ -111,7 +111,7 @@ async fn serve(held: &Held, socket: Socket, lives: Duration) {
     let (mut to, mut from) = socket.split();
     let farewell = match timeout(PATIENCE, attach(held, &mut from)).await {
         Ok(Ok(attached)) => {
-            let speaking = speak(held, attached, &mut to);
+            let speaking = speak(held, attached, &mut to, HEARTBEAT);
             let farewell = tokio::select! {
                 farewell = listen(held, attached, &mut from) => farewell,
                 farewell = speaking => farewell,
@@ -175,15 +175,15 @@ async fn listen(held: &Held, attached: Attached, from: &mut SplitStream<Socket>)
     }
 }
 
-/// Tells a reader what is for it, as fast as it reads.
-async fn speak<W>(held: &Held, attached: Attached, to: &mut W) -> Option<Farewell>
+/// Tells a reader what is for it, as fast as it reads, and asks for a sign of life this often.
+async fn speak<W>(held: &Held, attached: Attached, to: &mut W, often: Duration) -> Option<Farewell>
 where
     W: SinkExt<Message> + Unpin,
 {
     let mut news = held.news();
-    let mut beat = interval(HEARTBEAT);
+    let mut beat = interval(often);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    beat.reset_at(Instant::now() + HEARTBEAT);
+    beat.reset_at(Instant::now() + often);
     let log = read::log_name(held.socket().log());
     let Attached { mut after, is_whole, .. } = attached;
     let hello = format!(r#"{{"turnwire":"attached","log":"{log}","after":{after},"whole":{is_whole}}}"#);
@@ -193,6 +193,10 @@ where
         let step = held.socket().step(attached, after, PAGE);
         match step {
             Step::Read(messages, at) if at > after => {
+                // Also while it catches up: that it reads is no sign that it gives.
+                if beat.tick().now_or_never().is_some() {
+                    to.feed(Message::Ping(Bytes::new())).await.ok()?;
+                }
                 for (number, text) in messages {
                     let mut frame = String::with_capacity(text.len() + 8);
                     // Writing to a text cannot fail.
@@ -217,5 +221,39 @@ where
                 return Some(ENDED);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::mpsc::channel;
+
+    use futures_util::sink::unfold;
+
+    use super::*;
+    use crate::held::{Bounds, EndReason};
+    use crate::route::Protocol;
+
+    /// A reader that takes its time for each message.
+    #[tokio::test]
+    async fn a_reader_that_catches_up_is_asked_for_a_sign_of_life() {
+        let words = Words::of(Protocol::Codex).expect("its words");
+        let bounds = Bounds { journal: usize::MAX, readers: 1, requests: 1 };
+        let (held, _for_agent) = Held::new(words, bounds).expect("a socket");
+        let attached = held.attach("slow", None).expect("room");
+        for _ in 0..20 {
+            held.heard(&"x".repeat(PAGE)).await;
+        }
+        held.end(EndReason::Stopped);
+        let (heard, pings) = channel();
+        let reader = unfold(heard, |heard, message: Message| async move {
+            sleep(Duration::from_millis(5)).await;
+            heard.send(message.is_ping()).map_err(drop)?;
+            Ok::<_, ()>(heard)
+        });
+        let farewell = speak(&held, attached, &mut pin!(reader), Duration::from_millis(10)).await;
+        assert_eq!(farewell, Some(ENDED));
+        assert!(pings.try_iter().any(|is_ping| is_ping));
     }
 }

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
+use tokio::net::TcpListener;
 
 use crate::held::{approval, before, tell};
 use crate::held_world::{Agent, Heard, Page};
 use crate::users::Issuer;
 use crate::wire::within;
-use crate::world::{Relay, json as answered, status};
+use crate::world::{Relay, config, json as answered, status};
 
 #[tokio::test]
 async fn readers_hear_that_the_agent_is_gone() {
@@ -116,6 +117,53 @@ async fn a_relay_that_ends_waits_for_turns_and_answers() {
     assert_eq!(page.message().await["method"], "turn/completed");
     page.ends("drained").await;
     relay.ended().await;
+}
+
+/// Between an answer and what it has begun nothing is awaited, and yet it is no time to end.
+#[tokio::test]
+async fn a_relay_that_ends_waits_for_what_follows_an_answer() {
+    let agent = Agent::start().await;
+    let relay = before(&agent, "");
+    let mut page = Page::come(relay.address(), "", "page").await;
+    let mut upstream = agent.accept().await;
+    page.ask(1, "turn/start").await;
+    relay.terminate();
+    // It knows that it ends when it lets no reader in.
+    while crate::held_world::open(relay.address(), "").await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    upstream.answer("turn/start", &json!({})).await;
+    assert_eq!(page.message().await, json!({ "id": 1, "result": {} }));
+    // Longer than between two looks of the relay.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let turn = json!({ "threadId": "t", "turn": { "id": "1" } });
+    for method in ["turn/started", "turn/completed"] {
+        upstream.say(&json!({ "method": method, "params": turn })).await;
+        assert_eq!(page.message().await["method"], method);
+    }
+    page.ends("drained").await;
+    relay.ended().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_opens_no_socket_is_not_waited_for_for_ever() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("ws://{}", silent.local_addr().expect("an address"));
+    let relay = Relay::start(&config("codex", &url, "sessions = \"open\"\n"));
+    let head = [
+        ("connection", "Upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ("sec-websocket-protocol", "turnwire.v1"),
+    ];
+    let asked =
+        head.iter().fold(relay.plain(Method::GET, "/a"), |asked, (name, value)| asked.header(*name, *value));
+    // Longer than other answers may take: the relay waits for ten seconds.
+    let answer = tokio::time::timeout(Duration::from_mins(1), asked.send());
+    let (answer, accepted) = tokio::join!(answer, silent.accept());
+    accepted.expect("asked");
+    assert_eq!(answer.expect("in time").expect("an answer").status(), 504);
 }
 
 #[tokio::test]
