@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
+use super::making::Making;
 use crate::log::{Head, ResponseHead, TurnKey};
 use crate::mutant::mutant;
 use crate::observe::Linked;
@@ -187,8 +188,8 @@ impl Drop for Reading {
 pub(super) struct Hubs {
     open: Mutex<HashMap<TurnKey, Arc<Hub>>>,
     bytes: Arc<AtomicUsize>,
-    /// Held while a turn is made: a hub is there as soon as its turn is in the log.
-    pub(super) making: tokio::sync::Mutex<()>,
+    /// The turns that are being made: a hub is there as soon as its turn is in the log.
+    pub(super) making: Making,
 }
 
 impl Hubs {

@@ -4,7 +4,8 @@
 //! - `access`: whose session it concerns;
 //! - `pass`: the request and its answer, for what is not kept; `socket`, the same for a WebSocket;
 //! - `held`: the sockets to agents that are kept for their readers; `socket_reader`, one reader of such a socket;
-//! - `start`: begins a kept turn, or finds that it has begun; `owner` reads it from the agent into the log;
+//! - `start`: begins a kept turn, or finds that it has begun, one start of a turn at a time (`making`); `owner` reads it from the
+//!   agent into the log;
 //! - `hub`: what readers of a running turn share; `follow` fills it with a turn that another relay owns; `read`, one reader;
 //! - `control`: the relay's own requests;
 //! - `sweep`: ends turns that have lost their owner;
@@ -19,6 +20,7 @@ mod held;
 mod hub;
 mod life;
 mod listen;
+mod making;
 mod owner;
 mod pass;
 mod read;

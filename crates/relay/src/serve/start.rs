@@ -92,7 +92,7 @@ impl Begin {
     /// Where the turn is read from, and the digest of the request that started it.
     async fn begin(mut self) -> Result<(Source, [u8; 32]), Refusal> {
         let app = self.app.clone();
-        let making = app.hubs.making.lock().await;
+        let making = app.hubs.making.alone(self.key.clone()).await;
         if let Some(hub) = app.hubs.get(&self.key) {
             let request = hub.request;
             return Ok((Source::Open(hub), request));

@@ -63,12 +63,11 @@ pub(super) async fn sweep(app: Arc<App>) {
         if app.log.shared().is_some() {
             continue;
         }
-        // A turn is in the log before it has a hub.
-        let making = app.hubs.making.lock().await;
-        let open = app.log.open_turns().await.unwrap_or_default();
-        let lost: Vec<_> = open.into_iter().filter(|(key, ..)| app.hubs.get(key).is_none()).collect();
-        drop(making);
-        for (key, epoch) in lost {
+        for (key, epoch) in app.log.open_turns().await.unwrap_or_default() {
+            // In this order: a turn that is made is in the log first, and has its hub before it counts as made.
+            if app.hubs.making.has(&key) || app.hubs.get(&key).is_some() {
+                continue;
+            }
             // A turn that has ended meanwhile is closed.
             let _ = close(&*app.log, key, epoch, CutReason::LogLost).await;
         }
