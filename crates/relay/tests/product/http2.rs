@@ -10,6 +10,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use reqwest::{Body, Method, RequestBuilder, Response, Version};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::time::sleep;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -190,4 +191,20 @@ async fn without_tls_a_proxy_may_speak_http_2_and_names_the_host_once() {
     let answer = proxy.send(turns()).await;
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
     assert_eq!(proxy.send(turns().header("host", "evil.example")).await.status(), 403);
+}
+
+#[tokio::test]
+async fn http_2_may_begin_in_pieces() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    let mut socket = TcpStream::connect(relay.address()).await.expect("a connection");
+    socket.set_nodelay(true).expect("set");
+    // The preface, and settings that change nothing.
+    for piece in [&b"P"[..], b"RI * HTTP", b"/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0"] {
+        socket.write_all(piece).await.expect("written");
+        sleep(Duration::from_millis(100)).await;
+    }
+    let mut head = [0; 9];
+    within(socket.read_exact(&mut head)).await.expect("read");
+    assert_eq!((head[3], &head[5..]), (4, &[0; 4][..]), "settings of the connection: {head:?}");
 }
