@@ -1,4 +1,5 @@
-//! Several relays with one Redis: any of them serves any reader, and when one ends, the others know what is true of its turns.
+//! Several relays with one Redis, or with one durable-streams server: any of them serves any reader, and when one ends, the others
+//! know what is true of its turns.
 
 use std::io::{Write, stderr};
 use std::time::Duration;
@@ -8,12 +9,33 @@ use tokio::time::{Instant, sleep};
 
 use crate::redis::Redis;
 use crate::restarts::started;
+use crate::streams_server::Streams;
 use crate::wire::Server;
 use crate::world::{Relay, STOP, Scratch, Stream, delta, json, numbered, open, sent, status};
 
-/// A config whose log is in this Redis. Owners are taken for dead early.
-fn shared(server: &Server, redis: &Redis) -> String {
-    open(server, &format!("[log]\nstore = \"{}\"\ntakeover = \"3s\"\n", redis.url()))
+/// A config whose log is at this address. Owners are taken for dead early.
+pub(crate) fn shared(server: &Server, store: &str) -> String {
+    open(server, &format!("[log]\nstore = \"{store}\"\ntakeover = \"3s\"\n"))
+}
+
+/// A server that keeps a log, as long as this is there.
+struct Store {
+    url: String,
+    _server: Box<dyn std::any::Any>,
+}
+
+/// One of each kind.
+fn stores() -> [Store; 2] {
+    let (redis, streams) = (Redis::start(), Streams::on_disk());
+    [
+        Store { url: redis.url(), _server: Box::new(redis) },
+        Store { url: stored(&streams), _server: Box::new(streams) },
+    ]
+}
+
+/// The address of a log on a durable-streams server.
+pub(crate) fn stored(streams: &Streams) -> String {
+    format!("durable-streams+{}", streams.url())
 }
 
 fn cut(last: u64, reason: &str, upstream: &str) -> String {
@@ -24,41 +46,46 @@ fn cut(last: u64, reason: &str, upstream: &str) -> String {
 
 #[tokio::test]
 async fn any_relay_serves_any_reader_and_a_start_reaches_the_agent_once() {
-    let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis);
-    let relays = [Relay::start(&config), Relay::start(&config), Relay::start(&config)];
-    let (stream, mut wire) = started(&relays[0], &server, "t", 3).await;
-    // The same start elsewhere, and a reader from the middle.
-    let mut second = Stream::of(sent(relays[1].turn("t")).await);
-    second.until("id: 3\n").await;
-    let mut third = Stream::of(sent(relays[2].events("t", 2)).await);
-    third.until("id: 3\n").await;
-    // Readers of an earlier place hold nothing back.
-    for frame in 4..=30 {
-        wire.chunk(&delta(&format!("t{frame}"))).await;
+    for store in stores() {
+        let server = Server::start().await;
+        let config = shared(&server, &store.url);
+        let relays = [Relay::start(&config), Relay::start(&config), Relay::start(&config)];
+        let (stream, mut wire) = started(&relays[0], &server, "t", 3).await;
+        // The same start elsewhere, and a reader from the middle.
+        let mut second = Stream::of(sent(relays[1].turn("t")).await);
+        second.until("id: 3\n").await;
+        let mut third = Stream::of(sent(relays[2].events("t", 2)).await);
+        third.until("id: 3\n").await;
+        // Readers of an earlier place hold nothing back.
+        for frame in 4..=30 {
+            wire.chunk(&delta(&format!("t{frame}"))).await;
+        }
+        let large = delta(&"x".repeat(300_000));
+        wire.chunk(&large).await;
+        wire.chunk(STOP).await;
+        wire.end().await;
+        let whole = stream.rest().await.expect("a good end");
+        assert!(whole.ends_with(&format!("{}{}", numbered(31, &large), numbered(32, STOP))));
+        assert_eq!(second.rest().await.as_ref(), Ok(&whole));
+        assert!(third.rest().await.is_ok_and(|rest| whole.ends_with(&rest)));
+        for relay in &relays {
+            assert_eq!(Stream::of(sent(relay.turn("t")).await).rest().await.as_ref(), Ok(&whole));
+            let conflict = relay.turn("t").body("{\"stream\":\"delta\",\"messages\":[1]}");
+            assert_eq!(status(conflict).await, 409);
+            let list = json(relay.request(Method::GET, "/a/_turnwire/v1/turns?session=s")).await;
+            assert_eq!(
+                (&list["turns"][0]["last"], &list["turns"][0]["state"]),
+                (&32.into(), &"closed".into())
+            );
+        }
+        assert!(server.is_left_alone().await);
     }
-    let large = delta(&"x".repeat(100_000));
-    wire.chunk(&large).await;
-    wire.chunk(STOP).await;
-    wire.end().await;
-    let whole = stream.rest().await.expect("a good end");
-    assert!(whole.ends_with(&format!("{}{}", numbered(31, &large), numbered(32, STOP))));
-    assert_eq!(second.rest().await.as_ref(), Ok(&whole));
-    assert!(third.rest().await.is_ok_and(|rest| whole.ends_with(&rest)));
-    for relay in &relays {
-        assert_eq!(Stream::of(sent(relay.turn("t")).await).rest().await.as_ref(), Ok(&whole));
-        let conflict = relay.turn("t").body("{\"stream\":\"delta\",\"messages\":[1]}");
-        assert_eq!(status(conflict).await, 409);
-        let list = json(relay.request(Method::GET, "/a/_turnwire/v1/turns?session=s")).await;
-        assert_eq!((&list["turns"][0]["last"], &list["turns"][0]["state"]), (&32.into(), &"closed".into()));
-    }
-    assert!(server.is_left_alone().await);
 }
 
 #[tokio::test]
 async fn a_user_has_the_same_limits_at_all_relays_and_a_turn_that_has_ended_makes_room() {
     let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis) + "[limits]\nturns_per_subject = 1\n";
+    let config = shared(&server, &redis.url()) + "[limits]\nturns_per_subject = 1\n";
     let (first, second) = (Relay::start(&config), Relay::start(&config));
     let (stream, mut wire) = started(&first, &server, "t", 1).await;
     let refused = sent(second.turn("u")).await;
@@ -84,47 +111,51 @@ async fn a_user_has_the_same_limits_at_all_relays_and_a_turn_that_has_ended_make
 
 #[tokio::test]
 async fn the_others_tell_that_an_owner_has_died_and_send_nothing_again() {
-    let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis);
-    let (owner, other) = (Relay::start(&config), Relay::start(&config));
-    let (mut stream, _wire) = started(&owner, &server, "t", 5).await;
-    let seen = stream.until("t5").await.to_owned();
-    let reader = Stream::of(sent(other.events("t", 0)).await);
-    owner.kill();
-    let began = Instant::now();
-    let told = cut(5, "owner_lost", "gone");
-    assert_eq!(reader.rest().await, Ok(format!("{seen}{told}")));
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
-    assert_eq!(Stream::of(sent(other.turn("t")).await).rest().await, Ok(format!("{seen}{told}")));
-    assert_eq!(Stream::of(sent(other.events("t", 5)).await).rest().await, Ok(told));
-    assert!(server.is_left_alone().await);
+    for store in stores() {
+        let server = Server::start().await;
+        let config = shared(&server, &store.url);
+        let (owner, other) = (Relay::start(&config), Relay::start(&config));
+        let (mut stream, _wire) = started(&owner, &server, "t", 5).await;
+        let seen = stream.until("t5").await.to_owned();
+        let reader = Stream::of(sent(other.events("t", 0)).await);
+        owner.kill();
+        let began = Instant::now();
+        let told = cut(5, "owner_lost", "gone");
+        assert_eq!(reader.rest().await, Ok(format!("{seen}{told}")));
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+        assert_eq!(Stream::of(sent(other.turn("t")).await).rest().await, Ok(format!("{seen}{told}")));
+        assert_eq!(Stream::of(sent(other.events("t", 5)).await).rest().await, Ok(told));
+        assert!(server.is_left_alone().await);
+    }
 }
 
 #[tokio::test]
 async fn an_owner_that_stood_still_hangs_up_and_its_readers_hear_the_truth() {
-    let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis);
-    let (owner, other) = (Relay::start(&config), Relay::start(&config));
-    let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
-    stream.until("t2").await;
-    owner.signal("-STOP");
-    let told = cut(2, "owner_lost", "gone");
-    let reader = Stream::of(sent(other.events("t", 2)).await);
-    assert_eq!(reader.rest().await, Ok(told.clone()));
-    wire.chunk(&delta("too late")).await;
-    owner.signal("-CONT");
-    // The reader at the zombie is sent away, having seen nothing of what came too late.
-    let rest = stream.rest().await.expect("a good end");
-    assert!(rest.ends_with("retry: 50\n\n") && !rest.contains("too late"), "{rest}");
-    assert_eq!(Stream::of(sent(owner.events("t", 2)).await).rest().await, Ok(told));
-    // The agent is hung up on, in one way or the other.
-    let _ = wire.read_to_end().await;
+    for store in stores() {
+        let server = Server::start().await;
+        let config = shared(&server, &store.url);
+        let (owner, other) = (Relay::start(&config), Relay::start(&config));
+        let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
+        stream.until("t2").await;
+        owner.signal("-STOP");
+        let told = cut(2, "owner_lost", "gone");
+        let reader = Stream::of(sent(other.events("t", 2)).await);
+        assert_eq!(reader.rest().await, Ok(told.clone()));
+        wire.chunk(&delta("too late")).await;
+        owner.signal("-CONT");
+        // The reader at the zombie is sent away, having seen nothing of what came too late.
+        let rest = stream.rest().await.expect("a good end");
+        assert!(rest.ends_with("retry: 50\n\n") && !rest.contains("too late"), "{rest}");
+        assert_eq!(Stream::of(sent(owner.events("t", 2)).await).rest().await, Ok(told));
+        // The agent is hung up on, in one way or the other.
+        let _ = wire.read_to_end().await;
+    }
 }
 
 #[tokio::test]
 async fn readers_of_a_relay_that_is_told_to_end_go_elsewhere_and_its_turns_end_well() {
     let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis);
+    let config = shared(&server, &redis.url());
     let (ending, other) = (Relay::start(&config), Relay::start(&config));
     let (stream, mut wire) = started(&ending, &server, "t", 2).await;
     ending.terminate();
@@ -142,16 +173,18 @@ async fn readers_of_a_relay_that_is_told_to_end_go_elsewhere_and_its_turns_end_w
 
 #[tokio::test]
 async fn a_turn_is_stopped_from_anywhere() {
-    let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis);
-    let (owner, other) = (Relay::start(&config), Relay::start(&config));
-    let (stream, _wire) = started(&owner, &server, "t", 1).await;
-    let reader = Stream::of(sent(other.events("t", 1)).await);
-    assert_eq!(status(other.request(Method::DELETE, "/a/_turnwire/v1/turns/t")).await, 202);
-    let told = cut(1, "stopped", "gone");
-    assert!(stream.rest().await.is_ok_and(|rest| rest.ends_with(&told)));
-    assert_eq!(reader.rest().await, Ok(told));
-    assert_eq!(status(other.request(Method::DELETE, "/a/_turnwire/v1/turns/t")).await, 204);
+    for store in stores() {
+        let server = Server::start().await;
+        let config = shared(&server, &store.url);
+        let (owner, other) = (Relay::start(&config), Relay::start(&config));
+        let (stream, _wire) = started(&owner, &server, "t", 1).await;
+        let reader = Stream::of(sent(other.events("t", 1)).await);
+        assert_eq!(status(other.request(Method::DELETE, "/a/_turnwire/v1/turns/t")).await, 202);
+        let told = cut(1, "stopped", "gone");
+        assert!(stream.rest().await.is_ok_and(|rest| rest.ends_with(&told)));
+        assert_eq!(reader.rest().await, Ok(told));
+        assert_eq!(status(other.request(Method::DELETE, "/a/_turnwire/v1/turns/t")).await, 204);
+    }
 }
 
 #[tokio::test]
@@ -162,7 +195,7 @@ async fn readers_elsewhere_are_readers() {
         return;
     }
     let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis).replace("[log]", "on_leave = \"stop_after:3s\"\n[log]");
+    let config = shared(&server, &redis.url()).replace("[log]", "on_leave = \"stop_after:3s\"\n[log]");
     let (owner, other) = (Relay::start(&config), Relay::start(&config));
     let (stream, mut wire) = started(&owner, &server, "t", 1).await;
     let mut reader = Stream::of(sent(other.events("t", 0)).await);
@@ -180,7 +213,7 @@ async fn readers_elsewhere_are_readers() {
 async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
     let (server, mut redis) =
         (Server::start().await, Redis::start_with(&["--appendonly", "yes", "--save", ""]));
-    let config = shared(&server, &redis);
+    let config = shared(&server, &redis.url());
     let (owner, other) = (Relay::start(&config), Relay::start(&config));
     let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
     let mut reader = Stream::of(sent(other.events("t", 0)).await);
@@ -207,7 +240,7 @@ async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
 async fn when_owner_and_redis_die_readers_begin_again_in_another_log() {
     let (server, mut redis) =
         (Server::start().await, Redis::start_with(&["--appendonly", "yes", "--save", ""]));
-    let config = shared(&server, &redis);
+    let config = shared(&server, &redis.url());
     let (owner, other) = (Relay::start(&config), Relay::start(&config));
     let (_stream, _wire) = started(&owner, &server, "t", 2).await;
     let answer = sent(other.events("t", 0)).await;
@@ -230,7 +263,7 @@ async fn when_owner_and_redis_die_readers_begin_again_in_another_log() {
 #[tokio::test]
 async fn a_redis_without_room_ends_the_turn_and_refuses_starts() {
     let (server, redis) = (Server::start().await, Redis::start());
-    let config = shared(&server, &redis);
+    let config = shared(&server, &redis.url());
     let (owner, other) = (Relay::start(&config), Relay::start(&config));
     let (stream, mut wire) = started(&owner, &server, "t", 1).await;
     let reader = Stream::of(sent(other.events("t", 1)).await);
@@ -249,7 +282,7 @@ async fn a_relay_does_not_start_with_a_redis_that_may_drop_turns() {
     let (server, redis, scratch) = (Server::start().await, Redis::start(), Scratch::new());
     redis.ask(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]);
     let path = scratch.path("relay.toml");
-    std::fs::write(&path, shared(&server, &redis)).expect("written");
+    std::fs::write(&path, shared(&server, &redis.url())).expect("written");
     // `check` would wait for its answer.
     drop(server);
     for task in ["serve", "check"] {
