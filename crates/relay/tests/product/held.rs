@@ -118,8 +118,10 @@ async fn an_approval_that_no_page_saw_is_answered_from_another_device() {
     upstream.answer("thread/resume", &json!({})).await;
     // The agent repeats what is pending; the relay has done so.
     upstream.say(&approval(0)).await;
+    upstream.say(&tell(1)).await;
     assert_eq!(phone.message().await, json!({ "id": 7, "result": {} }));
     assert_eq!(phone.message().await, approval(0), "a page reads a thread from this answer on");
+    assert_eq!(phone.message().await, tell(1), "the relay has heard the agent's own repetition by now");
     let yes = json!({ "id": 0, "result": { "decision": "accept" } });
     phone.say(&yes).await;
     assert_eq!(upstream.hear().await, yes);
@@ -127,6 +129,7 @@ async fn an_approval_that_no_page_saw_is_answered_from_another_device() {
     // The first device comes again, hears of the question and of its answer, and is too late.
     let mut desk = desk.again(relay.address(), "", "desk").await;
     assert_eq!(desk.message().await, approval(0));
+    assert_eq!(desk.message().await, tell(1));
     assert_eq!(desk.message().await, json!({ "turnwire": "answered", "id": 0 }));
     desk.say(&json!({ "id": 0, "result": { "decision": "decline" } })).await;
     assert_eq!(desk.message().await, json!({ "turnwire": "late", "id": 0 }));
