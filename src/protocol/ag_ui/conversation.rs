@@ -61,7 +61,7 @@ impl Conversation {
             open_run: kept.object("open_run").map(|run| OpenRun {
                 turn_id: run.text("turn_id").to_owned(),
                 state: run.get("state").cloned().map(Value::into_owned),
-                begun_at: run.get("begun_at").and_then(Value::as_u64).unwrap_or_default(),
+                begun_at: run.get("begun_at").and_then(Value::as_u64).unwrap_or(u64::MAX),
             }),
         }
     }

@@ -16,8 +16,11 @@ use super::{REASONING, Run, key, with_text};
 /// How long after its beginning a run is still waited for as if it had just begun, in milliseconds: as long as one whose page
 /// stays.
 const OLD: u64 = 600_000;
-/// How often the thread of an older run is read that stays the same: for about a minute. Then the run has failed, or was stopped.
-const MOST_SAME: u32 = 30;
+/// How often the thread of an older run is read that stays the same: for about five minutes. Then the run has failed, or was
+/// stopped.
+const MOST_SAME: u32 = 150;
+/// How often it is the same until calls of the server count that it does not run, as the run ends with the page's beside them.
+const SETTLED: u32 = 30;
 
 /// What comes of a thread.
 #[derive(Debug, Default)]
@@ -28,7 +31,7 @@ pub(super) struct Reading {
     state: Option<Value<'static>>,
     /// Whether the run began so long ago that its page has most likely waited for it before.
     is_old: bool,
-    /// How many messages the thread had the last time, and how often in a row.
+    /// How much the thread had the last time, and how often in a row.
     pub(super) seen: (usize, u32),
 }
 
@@ -50,8 +53,11 @@ impl Reading {
 
     /// Counts how often the thread is the same. Returns whether its run is given up.
     fn is_in_vain(&mut self) -> bool {
-        let (len, times) = self.seen;
-        self.seen = (self.told.len(), if len == self.told.len() { times + 1 } else { 1 });
+        let size = |message: &Message| 1 + message.calls.len() + message.text.as_ref().map_or(0, String::len);
+        let now = self.told.iter().map(size).sum();
+        let (before, times) = self.seen;
+        // Servers also show nothing of a thread while its run goes on.
+        self.seen = (now, if now > 0 && now == before { times + 1 } else { 1 });
         self.is_old && self.seen.1 > MOST_SAME
     }
 
@@ -67,9 +73,11 @@ impl Reading {
         // Results of earlier calls may stand before and after the new ones.
         let last = told.iter().rposition(|one| one.ours.is_some() && one.message.role() != "tool")?;
         let after = told.into_iter().skip(last + 1).filter(|one| one.ours.is_none());
-        // Another client may have gone on.
-        let said: Vec<Message> =
-            after.map(|one| one.message).take_while(|message| message.role() != "user").collect();
+        // The same may have been said before, without an answer. Another client may have gone on.
+        let input = self.known.last().map(|message| &message.text);
+        let is_again = |message: &Message| message.role() == "user" && input == Some(&message.text);
+        let after = after.map(|one| one.message).skip_while(is_again);
+        let said: Vec<Message> = after.take_while(|message| message.role() != "user").collect();
         (inputs > 0 || !said.is_empty()).then_some(said)
     }
 }
@@ -135,6 +143,7 @@ impl Run {
     fn hear_thread(&mut self, end: &mut Object<'_>, sink: &mut dyn EventSink) {
         let Some(reading) = self.repeat.reading() else { return };
         let is_in_vain = reading.is_in_vain();
+        let is_settled = reading.seen.1 > SETTLED;
         let said = reading.said(&self.start.turn_id);
         let state = reading.state.take();
         if said.is_none() && !is_in_vain {
@@ -144,7 +153,7 @@ impl Run {
         self.created(sink);
         self.reopen_run();
         let asks = end.object("outcome").is_some_and(|outcome| outcome.text("type") == "interrupt");
-        let has_ended = !said.is_empty() && (asks || self.has_ended(&said, state.as_ref()));
+        let has_ended = !said.is_empty() && (asks || self.has_ended(&said, state.as_ref(), is_settled));
         if !has_ended && !is_in_vain {
             return;
         }
@@ -166,15 +175,16 @@ impl Run {
     }
 
     /// Whether a run ends with these messages: with a text, or with calls of which all that have no result wait. Behind them
-    /// results of others may stand. A call of the server without a result still runs.
-    fn has_ended(&self, said: &[Message], state: Option<&Value<'_>>) -> bool {
+    /// results of others may stand. A call of the server without a result still runs, unless the thread has settled.
+    fn has_ended(&self, said: &[Message], state: Option<&Value<'_>>, is_settled: bool) -> bool {
         let is_answered = |call: &Call| said.iter().any(|message| message.call_id() == call.id());
         let mut newest = said.iter().rev().filter(|message| message.role() != REASONING).peekable();
         let is_text = newest.peek().is_some_and(|last| last.role() == "assistant" && last.calls.is_empty());
         is_text
             || newest.find(|message| message.role() != "tool").is_some_and(|last| {
                 let mut open = last.calls.iter().filter(|call| !is_answered(call)).peekable();
-                open.peek().is_some() && open.all(|call| self.waits_for(call, state))
+                let waits = |call: &Call| self.waits_for(call, state);
+                open.peek().is_some() && if is_settled { open.any(waits) } else { open.all(waits) }
             })
     }
 
@@ -243,7 +253,7 @@ impl Run {
     fn heard_as(&self, message: &Message) -> String {
         let is_known = self.names.get(&key(message.role(), message.id())).is_some();
         let is_reasoning = message.role() == REASONING;
-        let is_it = |known: &&super::messages::Message| {
+        let known = self.messages.iter().filter(|_| !is_known).find(|known| {
             let kept = known.place.and_then(|place| self.conversation.messages.get(place));
             let text = kept.and_then(|kept| kept.text.as_deref()).unwrap_or_default();
             let begins = message.text.as_ref().is_some_and(|whole| whole.starts_with(text));
@@ -252,8 +262,7 @@ impl Run {
                 && known.heard == 0
                 && !text.is_empty()
                 && begins
-        };
-        let known = self.messages.iter().find(|known| !is_known && is_it(known));
+        });
         let kept = known.and_then(|known| self.conversation.messages.get(known.place?));
         kept.map_or(message.id(), Message::id).to_owned()
     }
