@@ -56,7 +56,8 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
   const { status, info, queue } = now;
   const { phase, canSteer, heldQueue } = status;
   const isRunning = !RESTS.includes(phase);
-  const reply = (id: string, content: string): void => answer(waitingAs(conversation, id)?.key ?? id, { kind: "text", content });
+  const keyOf = (id: string): string => waitingAs(conversation, id)?.key ?? id;
+  const reply = (id: string, content: string): void => answer(keyOf(id), { kind: "text", content });
   const sendNow = (appended: AppendMessage, isSteered = false): void => {
     send(inputIn(appended), isSteered ? { whenBusy: "steer" } : {});
     // `stop` has held what waits.
@@ -80,8 +81,8 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
     },
     onRespondToToolApproval: ({ approvalId, approved, optionId, text, reason }) => {
       if (text !== undefined) reply(approvalId, text);
-      else if (approved) allow(approvalId, { remember: optionId === "always" });
-      else deny(approvalId, reason);
+      else if (approved) allow(keyOf(approvalId), { remember: optionId === "always" });
+      else deny(keyOf(approvalId), reason);
     },
     onAddToolResult: ({ toolCallId, result }) => reply(toolCallId, typeof result === "string" ? result : JSON.stringify(result)),
     queue: {
