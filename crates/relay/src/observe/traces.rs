@@ -4,14 +4,13 @@
 //! The spans continue the trace that a request names in `traceparent`, as W3C's Trace Context has it, and the agent gets the
 //! turn's span in that header.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::body::Body;
-use axum::http::{HeaderMap, Request, Response};
+use axum::http::{HeaderMap, HeaderName, Request, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use opentelemetry::propagation::TextMapPropagator;
@@ -28,7 +27,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use crate::client::{self, UpstreamClient};
-use crate::config::TracesConfig;
+use crate::config::{Secret, TracesConfig};
 use crate::turn::End;
 
 /// How long the collector may take to accept some spans, and how long the process waits for the last ones when it ends.
@@ -54,16 +53,14 @@ impl Traces {
     /// Begins to send spans from the runtime that this is called in.
     pub(crate) fn begin(config: Option<&TracesConfig>) -> Self {
         let Some(config) = config else { return Self::default() };
-        let sender = Sender { client: client::client(&config.url), runtime: Handle::current() };
-        let headers: HashMap<_, _> = config
-            .headers
-            .iter()
-            .filter_map(|(name, value)| Some((name.to_string(), value.text()?.to_owned())))
-            .collect();
+        let sender = Sender {
+            client: client::client(&config.url),
+            headers: config.headers.clone(),
+            runtime: Handle::current(),
+        };
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(sender)
-            .with_headers(headers)
             .with_protocol(Protocol::HttpJson)
             .with_endpoint(config.url.uri().to_string())
             .with_timeout(PATIENCE)
@@ -147,6 +144,13 @@ impl Span {
         }
     }
 
+    /// Ends it without the turn's end: nothing was sent to the agent, or another relay has the turn.
+    pub(crate) fn give_up(self, why: &'static str) {
+        let Some(mut span) = self.0 else { return };
+        span.set_attribute(KeyValue::new("turnwire.end", why));
+        span.set_status(Status::error(why));
+    }
+
     /// Ends it with a turn's end.
     pub(crate) fn end(self, end: End) {
         let Some(mut span) = self.0 else { return };
@@ -161,6 +165,7 @@ impl Span {
 /// Sends spans through the relay's own client. The exporter has a thread of its own, where nothing drives connections.
 struct Sender {
     client: UpstreamClient,
+    headers: Vec<(HeaderName, Secret)>,
     runtime: Handle,
 }
 
@@ -172,7 +177,11 @@ impl fmt::Debug for Sender {
 
 #[async_trait]
 impl HttpClient for Sender {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+    async fn send_bytes(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        // Here, so that no variable of the environment takes their place.
+        for (name, value) in &self.headers {
+            request.headers_mut().insert(name, value.value());
+        }
         let client = self.client.clone();
         let sending = async move {
             let (head, body) = client.request(request.map(Body::from)).await?.into_parts();

@@ -109,6 +109,8 @@ pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
         ];
         metrics::counter!("turnwire_relay_turns_ended_total", &labels).increment(1);
         span.end(end);
+    } else {
+        span.give_up(if is_sent { "left" } else { "unsent" });
     }
     if let Some(mut body) = run.body.take() {
         // The agent may have to clean up after its last frame: it is not hung up on.

@@ -119,10 +119,10 @@ impl Begin {
             Created::Exists(head) => return Source::of(&app, self.key, head),
         };
         let (hub, requests) = app.hubs.open(self.key.clone(), claim.log, request);
-        drop(making);
         let upstream = &app.agents[self.agent].config.name;
         let span = app.traces.start(upstream, self.sent.headers_mut());
         span.link(&hub.span);
+        drop(making);
         let owned = Owned {
             app: app.clone(),
             agent: self.agent,
