@@ -98,8 +98,9 @@ for (const engine of ENGINES) {
 
     live("away", "away and back during a turn", async (page, { driver }) => {
       await driver.get(`${world.url}/other.html`);
+      // A page that is kept must not lose what comes while it stands still.
+      await world.gateway.release();
       await driver.navigate().back();
-      await page.grown();
       return (await page.judge()).persisted > 0 ? "kept" : "loaded again";
     });
 

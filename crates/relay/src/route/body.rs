@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::path::LONGEST;
+
 /// The ids that a start names in its body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Named {
@@ -40,6 +42,9 @@ impl StartBody {
         let Some((_, value)) = self.0.iter().find(|(name, _)| name == key) else { return Ok(None) };
         let text: Option<String> =
             serde_json::from_str(value.get()).map_err(|_| format!("`{key}` must be a text"))?;
+        if text.as_ref().is_some_and(|text| text.len() > LONGEST) {
+            return Err(format!("`{key}` may have {LONGEST} bytes"));
+        }
         Ok(text.filter(|text| !text.is_empty()))
     }
 }

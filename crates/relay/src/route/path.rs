@@ -9,7 +9,7 @@ use super::Route;
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b':').remove(b'@');
 /// The longest id.
-const LONGEST: usize = 512;
+pub(super) const LONGEST: usize = 512;
 
 /// A request that may pass.
 #[derive(Debug, Clone)]

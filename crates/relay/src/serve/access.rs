@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use super::Call;
 use super::refusal::Refusal;
 use crate::client;
-use crate::route::{Named, Place};
+use crate::route::{Action, Named, Place};
 
 /// How long the agent may take to tell whose something is.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,8 +43,14 @@ pub(super) async fn permit(call: &Call, named: Option<&Named>) -> Result<Option<
                 session_of(call, parent).await?;
             }
             let session = named.and_then(|named| named.session.clone());
-            let session = session.ok_or_else(|| Refusal::bad("a start must name its session: `threadId`"))?;
-            begun(call, session).await.map(Some)
+            let session =
+                session.ok_or_else(|| Refusal::bad("the body must name its session: `threadId`"))?;
+            let is_start = call.matched.route.action == Action::Start;
+            if is_start {
+                begun(call, session).await.map(Some)
+            } else {
+                is_own(call, session).await.map(Some)
+            }
         }
     }
 }

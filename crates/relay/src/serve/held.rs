@@ -99,14 +99,20 @@ impl HeldSockets {
         };
         let _tidy = Tidy(self, &key);
         let slot = self.all().entry(key.clone()).or_default().clone();
-        let mut place = slot.lock().await;
-        if let Some(held) = place.as_ref().filter(|held| held.socket().ended().is_none()) {
-            return Ok(held.clone());
-        }
-        *place = None;
-        let opening = timeout(OPENING, connect(call, words)).await;
-        let (held, opened) = opening.map_err(|_| Refusal::unopened())??;
-        *place = Some(held.clone());
+        let opening = async {
+            let mut place = slot.lock().await;
+            if let Some(held) = place.as_ref().filter(|held| held.socket().ended().is_none()) {
+                return Ok((held.clone(), None));
+            }
+            *place = None;
+            let (held, opened) = connect(call, words).await?;
+            *place = Some(held.clone());
+            Ok((held, Some(opened)))
+        };
+        // With the wait for others that open it.
+        let opening: Result<_, Refusal> = timeout(OPENING, opening).await.map_err(|_| Refusal::unopened())?;
+        let (held, opened) = opening?;
+        let Some(opened) = opened else { return Ok(held) };
         let (app, own, key) = (call.app.clone(), held.clone(), key.clone());
         tokio::spawn(async move {
             own.run(opened, app.config.limits.socket_idle).await;

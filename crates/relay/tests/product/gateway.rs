@@ -215,6 +215,12 @@ async fn trueforge_and_ag_ui_pass_through_and_sessions_are_their_users_own() {
         assert_eq!(status(run(json!({ key: "x" }))).await, 400, "{key}");
     }
     assert_eq!(status(run(json!({ "threadId": "" }))).await, 400);
+    assert_eq!(status(run(json!({ "threadId": "x".repeat(513) }))).await, 400);
+    // Only a run makes a thread one's own.
+    let unknown = json!({ "threadId": "th-3" });
+    for path in ["/g/connect", "/g/agents/state"] {
+        assert_eq!(status(relay.request(Method::POST, path).json(&unknown)).await, 404, "{path}");
+    }
     assert_eq!(status(relay.request(Method::GET, "/g")).await, 405);
     assert_eq!(status(relay.request(Method::POST, "/g/info")).await, 404);
     assert_eq!(status(relay.request(Method::POST, "/g/stop/th-2")).await, 404);
