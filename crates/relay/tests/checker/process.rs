@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
@@ -44,6 +45,18 @@ pub(crate) struct Relay {
     mutant: Option<String>,
 }
 
+/// The relay's program, as it was when the first schedule began: other builds may put theirs in its place.
+fn program() -> &'static Path {
+    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checked-turnwire-relay");
+        // One that still runs cannot be written, but another one can have its name.
+        let _ = std::fs::remove_file(&copy);
+        std::fs::copy(env!("CARGO_BIN_EXE_turnwire-relay"), &copy).expect("copied");
+        copy
+    });
+    &PROGRAM
+}
+
 impl Relay {
     /// A relay of this name before an agent, which speaks AAP as `aap` and tirea as `tirea`, with this log. It is not started.
     pub(crate) fn new(
@@ -76,14 +89,8 @@ impl Relay {
         let said = File::options().create(true).append(true).open(&self.said).expect("a file");
         // A write past the limit of a file's size is then an error, as on a full disk, and not the end of the process.
         let mut command = Command::new("sh");
-        command.args([
-            "-c",
-            "trap '' XFSZ; exec \"$@\"",
-            "sh",
-            env!("CARGO_BIN_EXE_turnwire-relay"),
-            "serve",
-        ]);
-        command.arg(&self.config).stdout(Stdio::piped()).stderr(said);
+        command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]);
+        command.arg(program()).arg("serve").arg(&self.config).stdout(Stdio::piped()).stderr(said);
         if let Some(mutant) = &self.mutant {
             command.env("TURNWIRE_RELAY_MUTANT", mutant);
         }
