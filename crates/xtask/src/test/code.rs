@@ -95,9 +95,11 @@ pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
         redis::tell(&mut command)?;
         played("cargo test", session.scope.tell(&mut command), tally::rust)
     };
-    let mut tally = run(&["--no-fail-fast"])?;
+    let all = || run(&["--no-fail-fast"]);
+    let mut tally = session.again(&"host", all(), all)?;
     // Relays with faults on purpose, each of which the relay's checker has to find.
-    tally.add(run(&["--features", "turnwire-relay/mutants", "--test", "checker", "mutants"])?);
+    let mutants = || run(&["--features", "turnwire-relay/mutants", "--test", "checker", "mutants"]);
+    tally.add(session.again(&"host: mutants", mutants(), mutants)?);
     Ok(Verdict::Counted(tally))
 }
 
