@@ -28,7 +28,7 @@ use crate::turn::End;
 
 pub use memory::MemoryLog;
 pub use redis::RedisLog;
-pub use shared::{Admission, Hint, SharedLog, Sign, Wishes};
+pub use shared::{Admission, Company, Hint, SharedLog, Sign, Wishes};
 pub use sqlite::SqliteLog;
 pub use streams::StreamsLog;
 
@@ -204,7 +204,7 @@ pub trait ReplayLog: Send + Sync {
     fn head(&self, key: TurnKey) -> Answer<'_, Head>;
     /// The frames after an offset, as many as have `max_bytes` together, but at least one if there is one.
     fn read(&self, key: TurnKey, after: u64, max_bytes: usize) -> Answer<'_, Vec<Bytes>>;
-    /// The turns without an end, and the epoch of each.
+    /// The turns without an end, and the epoch of each: this process's, if the log knows whose they are.
     fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>>;
     /// A user's turns in a session, or in all, newest first.
     fn turns(

@@ -14,6 +14,14 @@ pub trait SharedLog: ReplayLog {
     fn admit(&self, _key: &TurnKey, _starts_per_minute: u32, _turns: usize) -> Answer<'_, Admission> {
         Box::pin(async { Ok(Admission::Granted) })
     }
+    /// Who else uses the log now.
+    fn company(&self) -> Answer<'_, Company> {
+        Box::pin(async { Ok(Company::Unknown) })
+    }
+    /// The turns without an end whose process is known to have ended, and the epoch of each.
+    fn orphans(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
     /// Says that the turn's owner lives, and that it knows the log up to `last`. Returns what users want of it.
     /// [`LogError::Tail`](super::LogError::Tail) if the log ends before.
     fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes>;
@@ -28,6 +36,17 @@ pub trait SharedLog: ReplayLog {
     fn note_readers(&self, key: TurnKey) -> Answer<'_, ()>;
     /// Hints of what is new in a turn, until the receiver is dropped. Any of them may be lost, late or doubled.
     fn watch(&self, key: &TurnKey) -> mpsc::Receiver<Hint>;
+}
+
+/// Which other processes use a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Company {
+    /// It is not known: they are on other machines. That an owner has died is known by its silence.
+    Unknown,
+    /// None. As with the next one, [`open_turns`](ReplayLog::open_turns) has this process's turns only.
+    Alone,
+    /// Others of this machine.
+    Beside,
 }
 
 /// Whether a user may start a turn.

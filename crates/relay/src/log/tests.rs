@@ -217,13 +217,11 @@ fn turns_are_listed_expired_and_purged() {
 }
 
 #[tokio::test]
-async fn a_file_keeps_what_was_acknowledged_and_has_one_user() {
+async fn a_file_keeps_what_was_acknowledged() {
     let scratch = Scratch::new();
     let log = SqliteLog::open(&scratch.0, false).expect("a file");
     let claim = made(&log, "t").await;
     log.append(&claim, 1, frames(&["a", "b"]), Change::default()).await.expect("appended");
-    let refused = SqliteLog::open(&scratch.0, false).expect_err("in use").to_string();
-    assert!(refused.contains("in use by another relay"), "{refused}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -233,7 +231,57 @@ async fn a_file_keeps_what_was_acknowledged_and_has_one_user() {
     drop(log);
     let log = SqliteLog::open(&scratch.0, false).expect("a file");
     assert_eq!(log.read(key("t"), 0, 9).await, Ok(frames(&["a", "b"])));
-    assert_eq!(log.open_turns().await, Ok(vec![(key("t"), 1)]));
+    assert_eq!(log.open_turns().await, Ok(Vec::new()), "another process's");
+    let shared = log.shared().expect("shared");
+    assert_eq!(shared.orphans().await, Ok(vec![(key("t"), 1)]));
+    assert_eq!(shared.company().await, Ok(Company::Alone));
+}
+
+#[tokio::test]
+async fn two_relays_share_a_file_and_each_knows_whether_the_other_lives() {
+    let scratch = Scratch::new();
+    let (one, two) = (SqliteLog::open(&scratch.0, false), SqliteLog::open(&scratch.0, false));
+    let (one, two) = (one.expect("a file"), two.expect("a file"));
+    let claim = made(&one, "t").await;
+    assert_eq!(one.open_turns().await, Ok(vec![(key("t"), 1)]));
+    assert_eq!(two.open_turns().await, Ok(Vec::new()));
+    let shared = two.shared().expect("shared");
+    assert_eq!((shared.company().await, shared.orphans().await), (Ok(Company::Beside), Ok(Vec::new())));
+    // What one writes, the other is told of, and reads.
+    let mut hints = shared.watch(&key("t"));
+    one.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    let hint = tokio::time::timeout(Duration::from_secs(20), hints.recv()).await.expect("in time");
+    assert_eq!(hint, Some(Hint::Look));
+    assert_eq!(two.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
+    // What users want of it elsewhere, its owner hears.
+    shared.ask_to_stop(key("t")).await.expect("asked");
+    shared.note_readers(key("t")).await.expect("noted");
+    let owner = one.shared().expect("shared");
+    let heard = async {
+        while owner.beat(&claim, 1).await != Ok(Wishes { is_stopped: true, readers: 1 }) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), heard).await.expect("in time");
+    // When the owner has died, its turn is the other's to end, once.
+    drop(one);
+    assert_eq!(
+        (shared.company().await, shared.orphans().await),
+        (Ok(Company::Alone), Ok(vec![(key("t"), 1)]))
+    );
+    let claim = two.claim(key("t"), 1).await.expect("claimed");
+    assert_eq!((two.open_turns().await, shared.orphans().await), (Ok(vec![(key("t"), 2)]), Ok(Vec::new())));
+    two.append(&claim, 2, Vec::new(), ends(End::Done)).await.expect("ended");
+    // What is left of a process goes with its last turn.
+    let locks = || {
+        let name = scratch.0.file_name().expect("a name").to_string_lossy().into_owned();
+        let files = std::fs::read_dir(scratch.0.parent().expect("a directory")).expect("files");
+        let names = files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned()));
+        names.filter(|file| file.starts_with(&name) && file.ends_with(".lock")).count()
+    };
+    assert_eq!(locks(), 2);
+    two.expire(Duration::from_hours(1)).await.expect("swept");
+    assert_eq!(locks(), 1);
 }
 
 /// A new file was used in no start of the machine, and is so a file that was used in another one.

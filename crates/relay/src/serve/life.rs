@@ -1,7 +1,6 @@
 //! The beginning and the end of the process, and what it does in between by itself.
 
 use std::fmt;
-use std::future::IntoFuture;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,19 +14,24 @@ use tokio::time::{Instant, sleep, sleep_until};
 use tokio_rustls::TlsAcceptor;
 
 use super::hub::Request;
-use super::{App, admin, dispatch, listen, sweep};
+use super::{App, admin, bind, dispatch, listen, sweep};
 use crate::address::Upstream;
 use crate::certificate::Certificate;
 use crate::client;
 use crate::config::{Config, Secret, Store};
 use crate::connection::{Connections, Listener};
-use crate::log::{Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog};
+use crate::log::{
+    Company, Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog,
+};
 use crate::observe;
 
 /// How long a reader may take nothing of what is written to it. It can come again.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long readers have to hear of the end.
 const FAREWELL: Duration = Duration::from_secs(3);
+
+/// That the relay is ending, and who else used its log when that began.
+pub(super) type Draining = Option<Company>;
 
 /// Why the relay does not run.
 #[derive(Debug)]
@@ -77,26 +81,38 @@ pub async fn serve(
     let log = open(&config).await?;
     sweep::recover(&*log).await?;
     let tls = tls(&config)?;
-    let listener = bind(config.listen).await?;
-    let admin = match config.admin {
-        Some(address) => Some(bind(address).await?),
-        None => None,
-    };
+    let company = company(&*log).await;
+    let listener = bind::pages(config.listen, company).await?;
+    // Beside another relay its address is free only later.
+    let mut admin = Box::pin(async move {
+        match config.admin {
+            Some(address) => bind::admin(address, company).await.map(Some),
+            None => Ok(None),
+        }
+    });
+    let bound = if company == Company::Beside { None } else { (&mut admin).await? };
     let local = |listener: &TcpListener, asked| listener.local_addr().unwrap_or(asked);
     let addresses = Addresses {
         relay: local(&listener, config.listen),
-        admin: admin.as_ref().zip(config.admin).map(|(listener, asked)| local(listener, asked)),
+        admin: config.admin.map(|asked| bound.as_ref().map_or(asked, |listener| local(listener, asked))),
     };
     let app = Arc::new(App::new(config, log));
-    if let Some(admin) = admin {
-        tokio::spawn(axum::serve(admin, admin::routes(app.clone())).into_future());
-    }
+    let (drains, draining) = watch::channel(None);
+    tokio::spawn({
+        let (app, draining) = (app.clone(), draining.clone());
+        async move {
+            let bound = if company == Company::Beside { admin.await.ok().flatten() } else { bound };
+            if let Some(listener) = bound {
+                let left = left_to_others(draining);
+                let _ = axum::serve(listener, admin::routes(app)).with_graceful_shutdown(left).await;
+            }
+        }
+    });
     tokio::spawn(sweep::sweep(app.clone()));
     tokio::spawn(sweep::watch_over(app.clone()));
     let router = Router::new().fallback(dispatch::answer).layer(app.edge.cors()).with_state(app.clone());
     let listener = Listener::new(listener, Connections::default()).with_patience(PATIENCE);
     ready(addresses);
-    let (drains, draining) = watch::channel(());
     let ending = async {
         tokio::select! {
             () = stop => {}
@@ -121,8 +137,21 @@ fn tls(config: &Config) -> Result<Option<TlsAcceptor>, Failure> {
     Ok(Some(certificate.acceptor()))
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| Failure::Listen(address, error))
+/// Who else uses the log now.
+async fn company(log: &dyn ReplayLog) -> Company {
+    match log.shared() {
+        // One that does not answer is asked again by whatever uses it next.
+        Some(shared) => shared.company().await.unwrap_or(Company::Unknown),
+        // Nothing can read its turns but this process.
+        None => Company::Unknown,
+    }
+}
+
+/// Waits until this relay ends while another one has its address.
+pub(super) async fn left_to_others(mut draining: watch::Receiver<Draining>) {
+    if draining.wait_for(|draining| *draining == Some(Company::Beside)).await.is_err() {
+        std::future::pending().await
+    }
 }
 
 async fn open(config: &Config) -> Result<Arc<dyn ReplayLog>, LogError> {
@@ -152,13 +181,14 @@ async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<
 }
 
 /// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
-async fn drain(app: &App, drains: &watch::Sender<()>) {
+async fn drain(app: &App, drains: &watch::Sender<Draining>) {
+    let company = company(&*app.log).await;
     app.is_draining.store(true, Ordering::SeqCst);
-    drains.send_replace(());
+    drains.send_replace(Some(company));
     let owned = || app.hubs.all().into_iter().filter(|hub| hub.is_owned());
     let running = owned().count();
     eprintln!("turnwire-relay: ending; {running} turns run");
-    if app.log.shared().is_some() {
+    if app.log.shared().is_some() && company != Company::Alone {
         // Others can read to them what runs here.
         app.hubs.all().iter().for_each(|hub| hub.send_away());
     }

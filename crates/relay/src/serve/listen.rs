@@ -1,6 +1,7 @@
 //! Accepts connections, and serves each: HTTP/1.1 or HTTP/2, as it begins, and inside TLS if there is a certificate.
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
+use axum::http::{HeaderValue, header};
 use axum::serve::Listener as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -20,6 +22,7 @@ use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
+use super::life::{Draining, left_to_others};
 use crate::connection::{Connection, Listener, Socket};
 
 /// How long a connection may take to agree on encryption.
@@ -42,21 +45,25 @@ const WAITING_BYTES: usize = 64 << 10;
 #[derive(Clone)]
 struct Service {
     router: Router,
-    /// Changes when the relay begins to end. HTTP/2 connections that are open then end too, each after the requests that it has,
-    /// so that their clients call another relay. HTTP/1.1 has no way to say so that would not meet a request.
-    draining: watch::Receiver<()>,
+    /// Changes when the relay begins to end. Connections that are open then end too, so that their clients call another relay:
+    /// with HTTP/2 after the requests that they have, with HTTP/1.1 after the next answer, which says so.
+    draining: watch::Receiver<Draining>,
 }
 
-/// Serves what comes, for ever.
+/// Serves what comes, for ever; new connections only until another relay of this machine is to have them.
 pub(super) async fn serve(
     mut listener: Listener,
     tls: Option<TlsAcceptor>,
     router: Router,
-    draining: watch::Receiver<()>,
+    draining: watch::Receiver<Draining>,
 ) -> Infallible {
+    let mut left = pin!(left_to_others(draining.clone()));
     let service = Service { router, draining };
     loop {
-        let (socket, _) = listener.accept().await;
+        let (socket, _) = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut left => break,
+        };
         let mut service = service.clone();
         service.draining.mark_unchanged();
         match &tls {
@@ -64,6 +71,8 @@ pub(super) async fn serve(
             None => tokio::spawn(plain(socket, service)),
         };
     }
+    drop(listener);
+    pending().await
 }
 
 /// The other side says in the handshake what it speaks. One that fails is its own affair.
@@ -108,12 +117,21 @@ async fn is_http2(socket: &Socket) -> bool {
 async fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     connection: Connection,
-    Service { router, .. }: Service,
+    Service { router, draining }: Service,
 ) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(connection.clone()));
-        router.clone().call(request)
+        let answer = router.clone().call(request);
+        let draining = draining.clone();
+        async move {
+            answer.await.map(|mut response| {
+                if draining.borrow().is_some() && !response.headers().contains_key(header::CONNECTION) {
+                    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
+                response
+            })
+        }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD);
@@ -181,7 +199,7 @@ mod tests {
             sleep(idle * 4).await;
             "late"
         });
-        let (_drain, draining) = watch::channel(());
+        let (_drain, draining) = watch::channel(None);
         let service = Service { router: Router::new().route("/", late), draining };
         let (client, server) = tokio::io::duplex(4096);
         let serving = tokio::spawn(serve_http2(server, service, idle));

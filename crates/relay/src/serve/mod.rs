@@ -13,6 +13,7 @@
 
 mod access;
 mod admin;
+mod bind;
 mod control;
 mod dispatch;
 mod follow;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::time::interval;
 
 use super::App;
-use crate::log::{Change, LogError, ReplayLog, TurnKey};
+use crate::log::{Change, Company, LogError, ReplayLog, TurnKey};
 use crate::mutant::mutant;
 use crate::turn::{CutReason, End, Suspicion, UpstreamState};
 
@@ -17,11 +17,11 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Turns that ran when the process ended before are cut: their connections have died with it.
 pub(super) async fn recover(log: &dyn ReplayLog) -> Result<usize, LogError> {
-    if log.shared().is_some() {
-        // Others may own them.
-        return Ok(0);
-    }
-    let open = log.open_turns().await?;
+    let open = match log.shared() {
+        // Others own the rest.
+        Some(shared) => shared.orphans().await?,
+        None => log.open_turns().await?,
+    };
     let count = open.len();
     for (key, epoch) in open {
         close(log, key, epoch, CutReason::RelayRestarted).await?;
@@ -60,17 +60,28 @@ pub(super) async fn sweep(app: Arc<App>) {
                 }
             }
         }
-        if app.log.shared().is_some() {
+        end_orphans(&app).await;
+    }
+}
+
+/// Ends turns whose process has ended, and those of this one whose end could not be written.
+async fn end_orphans(app: &App) {
+    if let Some(shared) = app.log.shared() {
+        for (key, epoch) in shared.orphans().await.unwrap_or_default() {
+            // Another relay may be faster, and then this one is refused.
+            let _ = close(&*app.log, key, epoch, CutReason::OwnerLost).await;
+        }
+        if shared.company().await.is_ok_and(|company| company == Company::Unknown) {
+            return;
+        }
+    }
+    for (key, epoch) in app.log.open_turns().await.unwrap_or_default() {
+        // In this order: a turn that is made is in the log first, and has its hub before it counts as made.
+        if app.hubs.making.has(&key) || app.hubs.get(&key).is_some_and(|hub| hub.is_owned()) {
             continue;
         }
-        for (key, epoch) in app.log.open_turns().await.unwrap_or_default() {
-            // In this order: a turn that is made is in the log first, and has its hub before it counts as made.
-            if app.hubs.making.has(&key) || app.hubs.get(&key).is_some() {
-                continue;
-            }
-            // A turn that has ended meanwhile is closed.
-            let _ = close(&*app.log, key, epoch, CutReason::LogLost).await;
-        }
+        // A turn that has ended meanwhile is closed.
+        let _ = close(&*app.log, key, epoch, CutReason::LogLost).await;
     }
 }
 

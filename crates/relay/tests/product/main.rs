@@ -26,4 +26,5 @@ mod sockets;
 mod starts;
 mod streams;
 mod traces;
+mod upgrade;
 mod users;

@@ -1,61 +1,96 @@
-//! A log in one `SQLite` file, for one process at a time. `writer` commits whatever waits, `rows` has the statements.
+//! A log in one `SQLite` file, which processes of one machine can share: a new relay reads to users what the old one still runs.
+//! `writer` commits whatever waits, `rows` has the statements, `process` knows who lives, `watch` notices what others write.
 
+mod process;
 mod rows;
+mod watch;
 mod writer;
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::collections::HashMap;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rusqlite::{Connection, OpenFlags};
+use tokio::sync::mpsc;
 
+use self::process::Process;
 use self::rows::Fault;
+use self::watch::Watchers;
 use self::writer::Writer;
-use super::{Answer, Change, Claim, Created, Head, LogError, NewTurn, Purge, ReplayLog, TurnKey};
+use super::shared::Company;
+use super::{
+    Answer, Change, Claim, Created, Head, Hint, LogError, NewTurn, Purge, ReplayLog, ResponseHead, SharedLog,
+    Sign, TurnKey, Wishes,
+};
 
 /// How long a connection waits for another one's transaction.
 const BUSY: Duration = Duration::from_secs(5);
+/// How old what is known of users' wishes may be.
+const WISHED: Duration = Duration::from_millis(500);
 
 /// Keeps turns in a file.
 #[derive(Debug)]
 pub struct SqliteLog {
+    path: PathBuf,
     writer: Writer,
     reader: Arc<Mutex<Connection>>,
-    /// Held as long as the log is open.
-    _lock: Option<File>,
+    /// This process, unless it only has something to do beside others.
+    process: Option<Process>,
+    /// What users want of this process's turns, and since when that is known.
+    wishes: Arc<Mutex<(Instant, HashMap<TurnKey, Wishes>)>>,
+    watchers: Watchers,
 }
 
 impl SqliteLog {
     /// Opens a file, and makes it if there is none. With `is_synced`, each append is on the disk when it is acknowledged;
-    /// without, only ends are. A second process is refused.
+    /// without, only ends are.
     pub fn open(path: &Path, is_synced: bool) -> Result<Self, LogError> {
-        let lock = locked(path)?;
-        Self::opened(path, is_synced, Some(lock))
+        Self::opened(path, is_synced, true)
     }
 
-    /// Opens a file that a relay may be using at the same time.
+    /// Opens a file that relays may be using, without being one.
     pub fn beside(path: &Path) -> Result<Self, LogError> {
-        Self::opened(path, true, None)
+        Self::opened(path, true, false)
     }
 
-    fn opened(path: &Path, is_synced: bool, lock: Option<File>) -> Result<Self, LogError> {
+    fn opened(path: &Path, is_synced: bool, is_relay: bool) -> Result<Self, LogError> {
         private(path)?;
-        let connect = || -> Result<Connection, LogError> {
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-            connection.busy_timeout(BUSY).map_err(failed)?;
-            connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
-            Ok(connection)
-        };
-        let connection = connect()?;
+        let connection = connect(path)?;
         rows::prepare(&connection).map_err(failed)?;
-        if lock.is_some() {
-            rows::note_boot(&connection, is_synced).map_err(failed)?;
-        }
-        let writer = Writer::start(connection, connect()?, is_synced)?;
-        Ok(Self { writer, reader: Arc::new(Mutex::new(connect()?)), _lock: lock })
+        let process = if is_relay {
+            // While another one runs, nothing can have been lost.
+            if others(&connection, path, 0).map_err(Fault::into_error)?.is_empty() {
+                rows::note_boot(&connection, is_synced).map_err(failed)?;
+            }
+            Some(Process::enter(&connection, path)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            writer: Writer::start(connection, connect(path)?, is_synced)?,
+            reader: Arc::new(Mutex::new(connect(path)?)),
+            process,
+            wishes: Arc::new(Mutex::new((Instant::now(), HashMap::new()))),
+            watchers: Watchers::default(),
+        })
+    }
+
+    /// This process's number, which is 0 if it is no relay.
+    fn own(&self) -> i64 {
+        self.process.as_ref().map_or(0, |process| process.id)
+    }
+
+    /// Does this with the other processes that live.
+    fn read_beside<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection, &[i64]) -> Result<T, Fault> + Send + 'static,
+    ) -> Answer<'_, T> {
+        let (own, path) = (self.own(), self.path.clone());
+        self.read_rows(move |rows| work(rows, &others(rows, &path, own)?))
     }
 
     fn read_rows<T: Send + 'static>(
@@ -64,12 +99,17 @@ impl SqliteLog {
     ) -> Answer<'_, T> {
         let reader = self.reader.clone();
         Box::pin(async move {
-            let task = tokio::task::spawn_blocking(move || {
-                work(&reader.lock().unwrap_or_else(PoisonError::into_inner)).map_err(Fault::into_error)
-            });
+            let task = tokio::task::spawn_blocking(move || work(&lock(&reader)).map_err(Fault::into_error));
             task.await.map_err(|error| LogError::Unreachable(error.to_string()))?
         })
     }
+}
+
+/// The other processes that live.
+fn others(rows: &Connection, path: &Path, own: i64) -> Result<Vec<i64>, Fault> {
+    let mut living = rows::processes(rows)?;
+    living.retain(|id| *id != own && process::is_alive(path, *id));
+    Ok(living)
 }
 
 fn failed(error: rusqlite::Error) -> LogError {
@@ -93,31 +133,27 @@ fn private(path: &Path) -> Result<(), LogError> {
     options.open(path).map(drop).map_err(failed)
 }
 
-fn locked(path: &Path) -> Result<File, LogError> {
-    private(path)?;
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let name = PathBuf::from(name);
-    private(&name)?;
-    let file = File::options().write(true).open(&name);
-    let file = file.map_err(|error| LogError::Unreachable(format!("{}: {error}", name.display())))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LogError::Unreachable(format!(
-            "{} is in use by another relay: end that one first",
-            path.display()
-        ))),
-        Err(TryLockError::Error(error)) => Err(LogError::Unreachable(format!("{}: {error}", name.display()))),
-    }
+fn connect(path: &Path) -> Result<Connection, LogError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(BUSY).map_err(failed)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    Ok(connection)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ReplayLog for SqliteLog {
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created> {
-        self.writer.write(false, move |rows| rows::create(rows, key, &new))
+        let own = self.own();
+        self.writer.write(false, move |rows| rows::create(rows, own, key, &new))
     }
 
     fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim> {
-        self.writer.write(true, move |rows| rows::claim(rows, key, seen))
+        let own = self.own();
+        self.writer.write(true, move |rows| rows::claim(rows, own, key, seen))
     }
 
     fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()> {
@@ -134,7 +170,8 @@ impl ReplayLog for SqliteLog {
     }
 
     fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
-        self.read_rows(rows::open_turns)
+        let own = self.own();
+        self.read_rows(move |rows| rows::open_turns(rows, |process| process == own))
     }
 
     fn turns(
@@ -152,7 +189,15 @@ impl ReplayLog for SqliteLog {
     }
 
     fn expire(&self, retention: Duration) -> Answer<'_, usize> {
-        self.writer.write(false, move |rows| rows::expire(rows, retention))
+        let (own, path) = (self.own(), self.path.clone());
+        self.writer.write(false, move |rows| {
+            for id in rows::processes(rows)?.into_iter().filter(|id| *id != own) {
+                if !process::is_alive(&path, id) && rows::forget(rows, id)? {
+                    process::forget(&path, id);
+                }
+            }
+            rows::expire(rows, retention)
+        })
     }
 
     fn purge(&self, what: Purge) -> Answer<'_, usize> {
@@ -169,5 +214,64 @@ impl ReplayLog for SqliteLog {
 
     fn disown(&self, upstream: String, session: String) -> Answer<'_, ()> {
         self.writer.write(true, move |rows| rows::disown(rows, &upstream, &session))
+    }
+
+    fn shared(&self) -> Option<&dyn SharedLog> {
+        Some(self)
+    }
+}
+
+impl SharedLog for SqliteLog {
+    fn company(&self) -> Answer<'_, Company> {
+        self.read_beside(|_, living| Ok(if living.is_empty() { Company::Alone } else { Company::Beside }))
+    }
+
+    fn orphans(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
+        let own = self.own();
+        self.read_beside(move |rows, living| {
+            rows::open_turns(rows, |process| process != own && !living.contains(&process))
+        })
+    }
+
+    fn beat(&self, claim: &Claim, _last: u64) -> Answer<'_, Wishes> {
+        let key = claim.key.clone();
+        let mut wishes = lock(&self.wishes);
+        if wishes.0.elapsed() < WISHED {
+            let answer = wishes.1.get(&key).copied().unwrap_or_default();
+            return Box::pin(async move { Ok(answer) });
+        }
+        // One turn asks for all of them.
+        wishes.0 = Instant::now();
+        drop(wishes);
+        let (own, shared) = (self.own(), self.wishes.clone());
+        let read = self.read_rows(move |rows| rows::wishes(rows, own));
+        Box::pin(async move {
+            let read = read.await?;
+            let answer = read.get(&key).copied().unwrap_or_default();
+            lock(&shared).1 = read;
+            Ok(answer)
+        })
+    }
+
+    fn restore(&self, _claim: &Claim, _new: NewTurn, _response: Option<ResponseHead>) -> Answer<'_, ()> {
+        // A file loses nothing by itself.
+        Box::pin(async { Err(LogError::Fenced) })
+    }
+
+    fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>> {
+        // Who lives is known from the locks.
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn ask_to_stop(&self, key: TurnKey) -> Answer<'_, ()> {
+        self.writer.write(false, move |rows| rows::ask_to_stop(rows, &key))
+    }
+
+    fn note_readers(&self, key: TurnKey) -> Answer<'_, ()> {
+        self.writer.write(false, move |rows| rows::note_readers(rows, &key))
+    }
+
+    fn watch(&self, _key: &TurnKey) -> mpsc::Receiver<Hint> {
+        self.watchers.add(&self.path)
     }
 }

@@ -1,5 +1,6 @@
 //! The tables, and the statements on them.
 
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -8,7 +9,8 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use crate::mutant::mutant;
 
 use super::super::{
-    Change, Claim, Created, Head, LogError, NewTurn, Purge, REMEMBERED, ResponseHead, TurnKey, new_log_id,
+    Change, Claim, Created, Head, LogError, NewTurn, Purge, REMEMBERED, ResponseHead, TurnKey, Wishes,
+    new_log_id,
 };
 
 /// Why a statement has no result.
@@ -50,6 +52,7 @@ CREATE TABLE IF NOT EXISTS turn (
     log INTEGER NOT NULL, epoch INTEGER NOT NULL, last INTEGER NOT NULL, bytes INTEGER NOT NULL,
     status INTEGER, content_type TEXT, end TEXT, ended INTEGER, expired INTEGER NOT NULL DEFAULT 0,
     session TEXT, request BLOB NOT NULL,
+    process INTEGER NOT NULL, stopped INTEGER NOT NULL DEFAULT 0, readers INTEGER NOT NULL DEFAULT 0,
     UNIQUE (upstream, subject, turn));
 CREATE INDEX IF NOT EXISTS turn_open ON turn (id) WHERE end IS NULL;
 CREATE INDEX IF NOT EXISTS turn_ended ON turn (ended) WHERE ended IS NOT NULL;
@@ -60,6 +63,7 @@ CREATE TABLE IF NOT EXISTS session (
     upstream TEXT NOT NULL, session TEXT NOT NULL, subject TEXT NOT NULL,
     PRIMARY KEY (upstream, session)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS process (id INTEGER PRIMARY KEY AUTOINCREMENT);
 ";
 
 const HEAD: &str = "id, log, epoch, last, bytes, status, content_type, end, expired, session, request, turn";
@@ -128,20 +132,21 @@ pub(super) fn head(rows: &Connection, key: &TurnKey) -> Result<(i64, Head)> {
     found(rows, key)?.ok_or(Fault::Law(LogError::Gone))
 }
 
-pub(super) fn create(rows: &Connection, key: TurnKey, new: &NewTurn) -> Result<Created> {
+pub(super) fn create(rows: &Connection, process: i64, key: TurnKey, new: &NewTurn) -> Result<Created> {
     if let Some((_, head)) = found(rows, &key)? {
         return Ok(Created::Exists(head));
     }
     let log = new_log_id()?;
     let mut insert = rows.prepare_cached(
-        "INSERT INTO turn (upstream, subject, turn, log, epoch, last, bytes, session, request)
-         VALUES (?, ?, ?, ?, 1, 0, 0, ?, ?)",
+        "INSERT INTO turn (upstream, subject, turn, log, epoch, last, bytes, session, request, process)
+         VALUES (?, ?, ?, ?, 1, 0, 0, ?, ?, ?)",
     )?;
-    insert.execute(params![key.upstream, key.subject, key.turn, kept(log), new.session, new.request])?;
+    let TurnKey { upstream, subject, turn } = &key;
+    insert.execute(params![upstream, subject, turn, kept(log), new.session, new.request, process])?;
     Ok(Created::New(Claim { key, log, epoch: 1 }))
 }
 
-pub(super) fn claim(rows: &Connection, key: TurnKey, seen: u64) -> Result<Claim> {
+pub(super) fn claim(rows: &Connection, process: i64, key: TurnKey, seen: u64) -> Result<Claim> {
     let (id, head) = head(rows, &key)?;
     if head.end.is_some() && !mutant!("ended_again") {
         return Err(LogError::Closed.into());
@@ -150,7 +155,7 @@ pub(super) fn claim(rows: &Connection, key: TurnKey, seen: u64) -> Result<Claim>
         return Err(LogError::Fenced.into());
     }
     let epoch = seen + 1;
-    rows.execute("UPDATE turn SET epoch = ? WHERE id = ?", params![kept(epoch), id])?;
+    rows.execute("UPDATE turn SET epoch = ?, process = ? WHERE id = ?", params![kept(epoch), process, id])?;
     Ok(Claim { key, log: head.log, epoch })
 }
 
@@ -212,14 +217,63 @@ pub(super) fn read(rows: &Connection, key: &TurnKey, after: u64, max_bytes: usiz
     Ok(page)
 }
 
-pub(super) fn open_turns(rows: &Connection) -> Result<Vec<(TurnKey, u64)>> {
+/// The open turns of some processes.
+pub(super) fn open_turns(rows: &Connection, is_wanted: impl Fn(i64) -> bool) -> Result<Vec<(TurnKey, u64)>> {
     let wanted = if mutant!("ended_again") { "1" } else { "end IS NULL" };
     let mut select =
-        rows.prepare(&format!("SELECT upstream, subject, turn, epoch FROM turn WHERE {wanted}"))?;
-    let open = select.query_map([], |row| {
-        Ok((TurnKey { upstream: row.get(0)?, subject: row.get(1)?, turn: row.get(2)? }, number(row, 3)?))
+        rows.prepare(&format!("SELECT upstream, subject, turn, epoch, process FROM turn WHERE {wanted}"))?;
+    let open = select.query_map([], |row| Ok((row.get(4)?, (key_of(row)?, number(row, 3)?))))?;
+    let open = open.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(open.into_iter().filter(|(process, _)| is_wanted(*process)).map(|(_, turn)| turn).collect())
+}
+
+fn key_of(row: &Row<'_>) -> rusqlite::Result<TurnKey> {
+    Ok(TurnKey { upstream: row.get(0)?, subject: row.get(1)?, turn: row.get(2)? })
+}
+
+/// All processes that were entered and are not forgotten.
+pub(super) fn processes(rows: &Connection) -> Result<Vec<i64>> {
+    let mut select = rows.prepare_cached("SELECT id FROM process")?;
+    Ok(select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Forgets a process, unless a turn of it is open. Returns whether it is forgotten.
+pub(super) fn forget(rows: &Connection, process: i64) -> Result<bool> {
+    let forgotten = rows.execute(
+        "DELETE FROM process WHERE id = ?1
+         AND NOT EXISTS (SELECT 1 FROM turn WHERE end IS NULL AND process = ?1)",
+        [process],
+    )?;
+    Ok(forgotten > 0)
+}
+
+/// Asks the owner of an open turn to stop it.
+pub(super) fn ask_to_stop(rows: &Connection, key: &TurnKey) -> Result<()> {
+    wish(rows, key, "stopped = 1")
+}
+
+/// Notes that someone reads an open turn.
+pub(super) fn note_readers(rows: &Connection, key: &TurnKey) -> Result<()> {
+    wish(rows, key, "readers = readers + 1")
+}
+
+fn wish(rows: &Connection, key: &TurnKey, change: &str) -> Result<()> {
+    let filter = "upstream = ? AND subject = ? AND turn = ? AND end IS NULL";
+    let mut update = rows.prepare_cached(&format!("UPDATE turn SET {change} WHERE {filter}"))?;
+    update.execute(params![key.upstream, key.subject, key.turn])?;
+    Ok(())
+}
+
+/// What users want of the open turns of a process, other than nothing.
+pub(super) fn wishes(rows: &Connection, process: i64) -> Result<HashMap<TurnKey, Wishes>> {
+    let mut select = rows.prepare_cached(
+        "SELECT upstream, subject, turn, stopped, readers FROM turn
+         WHERE end IS NULL AND process = ? AND (stopped OR readers)",
+    )?;
+    let wishes = select.query_map([process], |row| {
+        Ok((key_of(row)?, Wishes { is_stopped: row.get(3)?, readers: number(row, 4)? }))
     })?;
-    Ok(open.collect::<rusqlite::Result<_>>()?)
+    Ok(wishes.collect::<rusqlite::Result<_>>()?)
 }
 
 pub(super) fn turns(

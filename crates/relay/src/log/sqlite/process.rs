@@ -1,0 +1,53 @@
+//! The processes that use a file at the same time: each holds the lock on a file of its own, which the system releases when the
+//! process ends, however it ends.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::super::LogError;
+use super::{failed, private};
+
+/// This process, as long as its log is open.
+#[derive(Debug)]
+pub(super) struct Process {
+    pub(super) id: i64,
+    _lock: File,
+}
+
+impl Process {
+    /// Enters this process.
+    pub(super) fn enter(rows: &Connection, path: &Path) -> Result<Self, LogError> {
+        let entering = Transaction::new_unchecked(rows, TransactionBehavior::Immediate).map_err(failed)?;
+        entering.execute("INSERT INTO process DEFAULT VALUES", []).map_err(failed)?;
+        let id = entering.last_insert_rowid();
+        let name = lock_of(path, id);
+        private(&name)?;
+        let broken = |error: std::io::Error| LogError::Unreachable(format!("{}: {error}", name.display()));
+        let lock = File::options().write(true).open(&name).map_err(broken)?;
+        lock.lock().map_err(broken)?;
+        // Others see it from here on, and its lock is held.
+        entering.commit().map_err(failed)?;
+        Ok(Self { id, _lock: lock })
+    }
+}
+
+/// Whether a process that was entered lives.
+pub(super) fn is_alive(path: &Path, id: i64) -> bool {
+    let Ok(lock) = File::open(lock_of(path, id)) else { return false };
+    // One whose lock cannot be asked for counts as alive: its turns are not taken from it.
+    !matches!(lock.try_lock_shared(), Ok(()))
+}
+
+/// Removes what is left of a process that has ended.
+pub(super) fn forget(path: &Path, id: i64) {
+    // If it stays, it is a file that nothing looks at.
+    let _ = fs::remove_file(lock_of(path, id));
+}
+
+fn lock_of(path: &Path, id: i64) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{id}.lock"));
+    name.into()
+}
