@@ -1,6 +1,8 @@
-//! Secrets are named in the config, and stand elsewhere: in a variable of the environment, or in a file.
+//! Secrets are named in the config, and stand elsewhere: in a variable of the environment, in a file, or in what systemd shows to the
+//! process alone.
 
 use std::fmt;
+use std::path::Path;
 
 use axum::http::HeaderValue;
 
@@ -9,16 +11,24 @@ use axum::http::HeaderValue;
 pub struct Secret(HeaderValue);
 
 impl Secret {
-    /// Reads what `env:NAME` or `file:PATH` refers to. The error names the reference, never the value.
+    /// Reads what `env:NAME`, `file:PATH` or `credential:NAME` refers to. The error names the reference, never the value.
     pub(super) fn read(reference: &str) -> Result<Self, String> {
         let text = if let Some(name) = reference.strip_prefix("env:") {
             std::env::var(name).map_err(|_| format!("the variable {name} is not set, or is no text"))?
         } else if let Some(path) = reference.strip_prefix("file:") {
             std::fs::read_to_string(path).map_err(|error| format!("the file {path}: {error}"))?
+        } else if let Some(name) = reference.strip_prefix("credential:") {
+            let directory = std::env::var_os("CREDENTIALS_DIRECTORY");
+            let directory =
+                directory.ok_or_else(|| format!("systemd has given no credentials: {reference}"))?;
+            let path = Path::new(&directory).join(name);
+            std::fs::read_to_string(path).map_err(|error| format!("the credential {name}: {error}"))?
         } else {
             // Not even the beginning of what may be a secret is repeated.
-            return Err("write where the value stands, as `env:NAME` or `file:/path`, not the value itself"
-                .to_owned());
+            return Err(
+                "write where the value stands, as `env:NAME`, `file:/path` or `credential:NAME`, not the value itself"
+                    .to_owned(),
+            );
         };
         let text = text.trim();
         if text.is_empty() {

@@ -32,10 +32,10 @@ fn the_example_has_no_mistake() {
 fn the_example_of_several_relays_has_no_mistake() {
     let text = include_str!("../../deploy/several.toml");
     for key in ["agents", "redis"] {
-        assert!(text.contains(&format!("\"file:/run/credentials/turnwire-relay.service/{key}\"")), "{key}");
+        assert!(text.contains(&format!("\"credential:{key}\"")), "{key}");
     }
     // Its credentials are not here.
-    let text = text.lines().map(|line| match line.split_once("\"file:/run") {
+    let text = text.lines().map(|line| match line.split_once("\"credential:") {
         Some((before, _)) => format!("{before}\"env:PATH\"\n"),
         None => format!("{line}\n"),
     });
