@@ -8,13 +8,15 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
 use super::making::Making;
-use crate::log::{Head, ResponseHead, TurnKey};
+use crate::log::{Head, ReplayLog, ResponseHead, TurnKey};
 use crate::mutant::mutant;
 use crate::observe::Linked;
 use crate::turn::End;
 
 /// How much of one turn is kept in memory, in bytes. Readers who are further behind read the log.
 const RING: usize = 256 << 10;
+/// How many pages that were read from the log are kept for those who come at the same time.
+const PAGES: usize = 8;
 /// How much of all turns.
 const RINGS: usize = 256 << 20;
 
@@ -49,6 +51,9 @@ pub(super) struct Hub {
     pub(super) span: Linked,
     known: watch::Sender<Known>,
     ring: Mutex<Ring>,
+    /// The pages that were last read from the log, each with the offset before it, until there are newer frames. Readers who all
+    /// come again at once share them.
+    pages: tokio::sync::Mutex<VecDeque<(u64, Vec<Bytes>)>>,
     /// To the owner, if it is in this process.
     owner: Option<mpsc::UnboundedSender<Request>>,
     readers: AtomicUsize,
@@ -117,6 +122,9 @@ impl Hub {
             self.all_bytes.fetch_sub(frame.len(), Ordering::Relaxed);
         }
         drop(ring);
+        if let Ok(mut pages) = self.pages.try_lock() {
+            pages.clear();
+        }
         self.known.send_modify(|known| {
             known.last = last;
             known.end = end;
@@ -128,8 +136,34 @@ impl Hub {
         self.known.send_modify(|known| known.end = Some(end));
     }
 
-    /// Frames after an offset, if they are in memory.
-    pub(super) fn page(&self, after: u64, max_bytes: usize) -> Option<Vec<Bytes>> {
+    /// Frames after an offset: from memory, or else from the log. None if the log has none.
+    pub(super) async fn page(
+        &self,
+        log: &dyn ReplayLog,
+        key: &TurnKey,
+        after: u64,
+        max_bytes: usize,
+    ) -> Vec<Bytes> {
+        if let Some(page) = self.in_memory(after, max_bytes) {
+            return page;
+        }
+        // The others wait for it.
+        let mut pages = self.pages.lock().await;
+        let rest = |(before, page): &(u64, Vec<Bytes>)| {
+            let skip = usize::try_from(after.checked_sub(*before)?).ok()?;
+            page.get(skip..).filter(|rest| !rest.is_empty()).map(<[_]>::to_vec)
+        };
+        if let Some(rest) = pages.iter().find_map(rest) {
+            return rest;
+        }
+        let frames = log.read(key.clone(), after, max_bytes).await.unwrap_or_default();
+        metrics::counter!("turnwire_relay_log_reads_total").increment(1);
+        pages.truncate(PAGES - 1);
+        pages.push_front((after, frames.clone()));
+        frames
+    }
+
+    fn in_memory(&self, after: u64, max_bytes: usize) -> Option<Vec<Bytes>> {
         let ring = lock(&self.ring);
         let skip = usize::try_from((after + 1).checked_sub(ring.first)?).ok()?;
         let skip = if mutant!("frame_before") { skip.saturating_sub(1) } else { skip };
@@ -239,6 +273,7 @@ impl Hubs {
             span: Linked::default(),
             known: watch::Sender::new(known),
             ring: Mutex::default(),
+            pages: tokio::sync::Mutex::default(),
             owner,
             readers: AtomicUsize::new(0),
             all_bytes: self.bytes.clone(),

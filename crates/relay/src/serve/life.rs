@@ -182,8 +182,8 @@ async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<
 
 /// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
 async fn drain(app: &App, drains: &watch::Sender<Draining>) {
-    let company = company(&*app.log).await;
     app.is_draining.store(true, Ordering::SeqCst);
+    let company = company(&*app.log).await;
     drains.send_replace(Some(company));
     let owned = || app.hubs.all().into_iter().filter(|hub| hub.is_owned());
     let running = owned().count();

@@ -319,9 +319,8 @@ impl Connected {
         } else {
             after
         };
-        let shared = self.hub.as_ref().and_then(|hub| hub.page(after, PAGE));
-        let frames = match shared {
-            Some(frames) => frames,
+        let frames = match &self.hub {
+            Some(hub) => hub.page(&*self.log, &self.key, after, PAGE).await,
             None => self.log.read(self.key.clone(), after, PAGE).await.unwrap_or_default(),
         };
         // It was purged, or has expired meanwhile.

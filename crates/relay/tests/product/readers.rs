@@ -227,3 +227,28 @@ async fn what_is_no_longer_kept_is_said_to_be_so() {
     assert_eq!(status(relay.turn("t")).await, 412, "it is not started anew");
     assert!(server.is_left_alone().await);
 }
+
+#[tokio::test]
+async fn readers_who_all_come_again_at_once_share_what_is_read_from_the_log() {
+    let server = Server::start().await;
+    let admin =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port");
+    let relay = Relay::start(&format!("admin = \"{admin}\"\n{}", open(&server, "")));
+    let (mut first, mut wire) = crate::restarts::started(&relay, &server, "t", 1).await;
+    let frame = delta(&"x".repeat(1000));
+    for _ in 0..600 {
+        wire.chunk(&frame).await;
+    }
+    first.until("id: 601\n").await;
+    let again = (0..20).map(async |_| {
+        let mut reader = Stream::of(sent(relay.events("t", 0)).await);
+        reader.until("id: 601\n").await.matches("id: ").count()
+    });
+    assert_eq!(futures_util::future::join_all(again).await, vec![601; 20]);
+    let metrics = reqwest::get(format!("http://{admin}/metrics")).await.expect("an answer");
+    let metrics = metrics.text().await.expect("text");
+    let reads = metrics.lines().find_map(|line| line.strip_prefix("turnwire_relay_log_reads_total "));
+    // What is not in memory are six pages. Each reader for itself would have read them all: 120.
+    let reads: usize = reads.expect("counted").parse().expect("a number");
+    assert!((1..=18).contains(&reads), "{reads}");
+}
