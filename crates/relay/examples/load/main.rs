@@ -22,9 +22,18 @@ use process::{Relay, Scratch};
 use redis::Redis;
 use rows::{Bench, Work};
 
-const FULL: Work =
-    Work { turns: 50, seconds: 10, starts: 300, frames: 40_000, readers: 10_000, logs: 10_000 };
-const QUICK: Work = Work { turns: 5, seconds: 1, starts: 10, frames: 400, readers: 50, logs: 100 };
+const FULL: Work = Work {
+    turns: 50,
+    seconds: 10,
+    starts: 300,
+    frames: 40_000,
+    readers: 10_000,
+    logs: 10_000,
+    planned: 500,
+    soak: 100_000,
+};
+const QUICK: Work =
+    Work { turns: 5, seconds: 1, starts: 10, frames: 400, readers: 50, logs: 100, planned: 5, soak: 100 };
 
 /// What was measured so far.
 #[derive(Default)]
@@ -137,16 +146,25 @@ async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Err
     drop((development, memory));
     let elsewhere = Scratch::new("elsewhere")?;
     let other = Relay::in_redis(bench.agent, &elsewhere, &redis.url())?;
-    let told = bench.owner_lost(shared, &other).await?.as_secs_f64();
-    results.row("a relay ends, another one tells that the turn is cut", &json!({ "s": told }));
-    drop((other, redis));
+    let told = bench.owner_lost(shared, &other).await?;
+    let (middle, told) = (told.at(500) / 1000.0, told.at(990) / 1000.0);
+    results.row(
+        &format!("a relay dies, another one tells that its {turns} turns are cut"),
+        &json!({ "p50 s": middle, "p99 s": told }),
+    );
+    let next = Scratch::new("next")?;
+    let next = Relay::in_redis(bench.agent, &next, &redis.url())?;
+    replaced(bench, results, "Redis", other, &next).await?;
+    drop(next);
+    soak(bench, results, &redis).await?;
+    drop(redis);
     results.claim("added time of an event, p50", (0.15, "ms"), false, paced[1].0 - paced[0].0);
     results.claim("added time of an event, p99", (1.5, "ms"), false, paced[1].1 - paced[0].1);
     results.claim("added time to the first event, p50", (3.0, "ms"), false, first[1] - first[0]);
     results.claim("Redis: added time of an event, p50", (0.3, "ms"), false, paced[4].0 - paced[0].0);
     results.claim("Redis: added time of an event, p99", (2.0, "ms"), false, paced[4].1 - paced[0].1);
     results.claim("Redis: added time to the first event, p50", (3.0, "ms"), false, first[4] - first[0]);
-    results.claim("Redis: a cut is told after a relay's end", (12.0, "s"), false, told);
+    results.claim("Redis: a cut is told after a relay's death, p99", (12.0, "s"), false, told);
 
     let events = bench.throughput(&relay).await?;
     results.row("events for each second of processor time, 8 turns, a reader each", &json!(events));
@@ -154,7 +172,9 @@ async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Err
     let deliveries = bench.deliveries(&relay).await?;
     results.row("deliveries for each second of processor time, one turn", &json!(deliveries));
     results.claim("deliveries/s per core", (70_000.0, ""), true, deliveries);
-    drop(relay);
+    let next = Relay::product(bench.agent, &scratch)?;
+    replaced(bench, results, "SQLite", relay, &next).await?;
+    drop(next);
 
     let scratch = Scratch::new("crowd")?;
     let relay = Relay::product(bench.agent, &scratch)?;
@@ -178,6 +198,59 @@ async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Err
     results.row(&format!("start with {} turns in the log", bench.work.logs), &json!({ "s": boot }));
     results.claim(&format!("start with {} turns in the log", bench.work.logs), (2.0, "s"), false, boot);
     Ok(())
+}
+
+/// A relay is replaced by another one with the same log.
+async fn replaced(
+    bench: &Bench,
+    results: &mut Results,
+    log: &str,
+    old: Relay,
+    new: &Relay,
+) -> Result<(), Box<dyn Error>> {
+    let turns = bench.work.planned;
+    let waits = bench.planned(old, new).await?;
+    let (middle, slow) = (waits.at(500) / 1000.0, waits.at(990) / 1000.0);
+    results.row(
+        &format!("a relay is replaced under {turns} turns, {log}: the longest wait of each reader"),
+        &json!({ "p50 s": middle, "p99 s": slow }),
+    );
+    results.claim(&format!("{log}: a relay is replaced, a reader's wait, p99"), (1.0, "s"), false, slow);
+    Ok(())
+}
+
+/// What many turns leave behind, once their time has passed.
+async fn soak(bench: &Bench, results: &mut Results, redis: &Redis) -> Result<(), Box<dyn Error>> {
+    let scratch = Scratch::new("soak")?;
+    let relay = Relay::in_redis_for(bench.agent, &scratch, &redis.url(), "1s")?;
+    let turns = bench.work.soak;
+    let (files, memory) = (relay.files()?, used(redis));
+    let pace = bench.soak(&relay).await?;
+    // Two seconds for the last frames to expire, and some for Redis to notice.
+    tokio::time::sleep(std::time::Duration::from_secs(if results.is_quick { 2 } else { 20 })).await;
+    let left = relay.metric("turnwire_relay_subscriptions").await?
+        + relay.metric("turnwire_relay_ring_bytes").await?
+        + relay.metric("turnwire_relay_turns_open").await?;
+    let files = relay.files()?.saturating_sub(files);
+    let grown = used(redis).saturating_sub(memory) as f64 / turns as f64;
+    results.row(
+        &format!("{turns} turns of three events, Redis"),
+        &json!({ "turns/s": pace, "subscriptions, turns and bytes left": left, "files left": files, "Redis, B/turn": grown }),
+    );
+    results.claim(
+        &format!("{turns} turns later: subscriptions, turns and bytes in memory"),
+        (0.0, ""),
+        false,
+        left,
+    );
+    Ok(())
+}
+
+/// The memory that Redis has in use, in bytes.
+fn used(redis: &Redis) -> u64 {
+    let info = redis.ask(&["INFO", "memory"]);
+    let used = info.lines().find_map(|line| line.strip_prefix("used_memory:"));
+    used.and_then(|used| used.trim().parse().ok()).unwrap_or_default()
 }
 
 /// How many files this process may have open.

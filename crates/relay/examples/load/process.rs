@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use turnwire_relay::Config;
 use turnwire_relay::development::{self, Origins, RelayConfig, SecretHeaders};
 
@@ -19,6 +20,8 @@ pub(crate) struct Relay {
     pub(crate) address: SocketAddr,
     /// The path below which the agent is.
     pub(crate) path: &'static str,
+    /// Where its metrics are.
+    admin: Option<SocketAddr>,
 }
 
 /// A directory that is removed with the measurement.
@@ -58,16 +61,33 @@ impl Relay {
         Self::with_store(agent, scratch, url)
     }
 
+    /// The same, where a turn can be read for this long after its end.
+    pub(crate) fn in_redis_for(
+        agent: SocketAddr,
+        scratch: &Scratch,
+        url: &str,
+        retention: &str,
+    ) -> Result<Self> {
+        Self::with(agent, scratch, url, retention)
+    }
+
     fn with_store(agent: SocketAddr, scratch: &Scratch, store: &str) -> Result<Self> {
+        Self::with(agent, scratch, store, "10m")
+    }
+
+    fn with(agent: SocketAddr, scratch: &Scratch, store: &str, retention: &str) -> Result<Self> {
+        let admin = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let config = scratch.0.join("relay.toml");
         let text = format!(
-            "listen = \"127.0.0.1:0\"\ndrain = \"1s\"\n[identity.none]\n\
+            "listen = \"127.0.0.1:0\"\nadmin = \"{admin}\"\ndrain = \"30s\"\n[identity.none]\n\
              [upstream.a]\nprotocol = \"aap\"\nurl = \"http://{agent}\"\nsessions = \"open\"\n\
-             [log]\nstore = \"{store}\"\n\
+             [log]\nstore = \"{store}\"\nretention = \"{retention}\"\n\
              [limits]\nturns_per_subject = 100000\nstreams_per_subject = 100000\nstreams = 100000\nstarts_per_minute = 1000000\n"
         );
         std::fs::write(&config, text)?;
-        Self::run(Command::new(std::env::current_exe()?).arg("--relay").arg(config), "/a")
+        let mut relay = Self::run(Command::new(std::env::current_exe()?).arg("--relay").arg(config), "/a")?;
+        relay.admin = Some(admin);
+        Ok(relay)
     }
 
     /// What `turnwire-gateway relay` runs. It keeps nothing.
@@ -82,7 +102,7 @@ impl Relay {
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
         let address = line.trim().parse().map_err(|_| "the relay has not said where it listens")?;
-        Ok(Self { child, address, path })
+        Ok(Self { child, address, path, admin: None })
     }
 
     /// The processor time that it has taken, of all threads.
@@ -94,6 +114,29 @@ impl Relay {
         let ticks = ticks(11).zip(ticks(12)).map(|(user, system)| user + system).ok_or("no times")?;
         // Linux tells times in hundredths of a second.
         Ok(Duration::from_millis(ticks * 10))
+    }
+
+    /// How many files it has open.
+    pub(crate) fn files(&self) -> Result<usize> {
+        Ok(std::fs::read_dir(format!("/proc/{}/fd", self.child.id()))?.count())
+    }
+
+    /// What it measures under this name.
+    pub(crate) async fn metric(&self, name: &str) -> Result<f64> {
+        let admin = self.admin.ok_or("no metrics")?;
+        let mut stream = TcpStream::connect(admin).await?;
+        let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        stream.write_all(request.as_bytes()).await?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await?;
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        Ok(value.ok_or_else(|| format!("no {name}"))?.parse()?)
+    }
+
+    /// Asks it to end.
+    pub(crate) fn terminate(&self) -> Result<()> {
+        let status = Command::new("kill").arg(self.child.id().to_string()).status()?;
+        status.success().then_some(()).ok_or_else(|| "it is not there".into())
     }
 
     /// The memory that it has, in KiB.
@@ -115,7 +158,7 @@ impl Drop for Relay {
 pub(crate) async fn relay(config: &Path) -> Result<()> {
     let config = Config::parse(&std::fs::read_to_string(config)?).map_err(|problems| problems.to_string())?;
     let ready = |addresses: turnwire_relay::Addresses| println!("{}", addresses.relay);
-    Ok(turnwire_relay::serve(config, ready, std::future::pending()).await?)
+    Ok(turnwire_relay::serve(config, ready, terminated()).await?)
 }
 
 /// Is the development relay before this agent, until the process ends.
@@ -125,4 +168,14 @@ pub(crate) async fn development_relay(agent: &str) -> Result<()> {
     let (upstream, secrets) = (agent.parse()?, SecretHeaders::default());
     let config = RelayConfig { upstream, origins: Origins::ThisMachine, secrets, log: false };
     Ok(development::serve(listener, config).await?)
+}
+
+/// Waits until the process is asked to end.
+async fn terminated() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        terminate.recv().await;
+        return;
+    }
+    std::future::pending().await
 }

@@ -24,6 +24,8 @@ pub(crate) struct Reader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     Ended,
+    /// The relay ends: the reader is to come again, elsewhere.
+    SentAway,
     Broken,
 }
 
@@ -87,6 +89,7 @@ impl Reader {
         }
         let ends: [&[u8]; 2] = [b"event: turn_stop", b"event: turnwire.cut"];
         let has_ended = ends.iter().any(|end| found(&self.rest[from..], end).is_some());
+        let is_sent_away = found(&self.rest[from..], b"retry: 50").is_some();
         // What is left may be the beginning of a time, or of the last frame.
         let keep = self.rest.len().saturating_sub(STAMP.len() + DIGITS).max(from);
         self.rest.drain(..keep);
@@ -94,7 +97,11 @@ impl Reader {
             // An idle reader holds nothing: what the process takes for readers is measured.
             self.rest = Vec::new();
         }
-        if has_ended { Err(Over::Ended) } else { Ok(()) }
+        match (has_ended, is_sent_away) {
+            (true, _) => Err(Over::Ended),
+            (_, true) => Err(Over::SentAway),
+            _ => Ok(()),
+        }
     }
 
     /// Reads until so many frames have come, or the end. Returns the times of them.

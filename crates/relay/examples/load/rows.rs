@@ -24,6 +24,10 @@ pub(crate) struct Work {
     pub(crate) frames: u64,
     pub(crate) readers: usize,
     pub(crate) logs: usize,
+    /// Turns that run while a relay is replaced.
+    pub(crate) planned: usize,
+    /// Turns after which nothing may be left.
+    pub(crate) soak: usize,
 }
 
 /// What is measured, and where.
@@ -111,19 +115,80 @@ impl Bench {
         Ok(Times::of(&times))
     }
 
-    /// From the end of the relay that owns a turn until another one tells its reader.
-    pub(crate) async fn owner_lost(&self, owner: Relay, other: &Relay) -> Result<Duration> {
+    /// From the end of the relay that owns turns until another one has told each turn's reader.
+    pub(crate) async fn owner_lost(&self, owner: Relay, other: &Relay) -> Result<Times> {
         let session = Pace { count: 1, pause: Duration::ZERO, stays: true }.session();
-        let mut first = Reader::start(owner.address, owner.path, &session, "orphan").await?;
-        first.times(1).await;
-        let mut second = Reader::join(other.address, other.path, "orphan", 0).await?;
-        if second.times(1).await.0.is_empty() {
-            return Err("the other relay does not have the turn".into());
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for turn in (0..self.work.turns).map(|turn| format!("orphan-{turn}")) {
+            let mut reader = Reader::start(owner.address, owner.path, &session, &turn).await?;
+            reader.times(1).await;
+            first.push(reader);
+            let mut reader = Reader::join(other.address, other.path, &turn, 0).await?;
+            if reader.times(1).await.0.is_empty() {
+                return Err("the other relay does not have the turn".into());
+            }
+            second.push(reader);
         }
         let began = Instant::now();
         drop(owner);
-        while second.read(&mut |_| {}).await.is_ok() {}
-        Ok(began.elapsed())
+        let told = join_all(second.iter_mut().map(async |reader| {
+            while reader.read(&mut |_| {}).await.is_ok() {}
+            u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        }));
+        Ok(Times::of(&told.await))
+    }
+
+    /// A relay is replaced while turns run: the longest that each turn's reader waited for an event. An error if one was lost.
+    pub(crate) async fn planned(&self, old: Relay, new: &Relay) -> Result<Times> {
+        let pace = Pace { count: 20, pause: Duration::from_millis(400), stays: false };
+        let (session, wanted) = (pace.session(), usize::try_from(pace.count)?);
+        let read = async |turn: usize| -> Result<u64> {
+            // Not all at the same moment.
+            sleep(Duration::from_millis(turn as u64 * 2)).await;
+            let turn = format!("planned-{turn}");
+            let mut reader = Reader::start(old.address, old.path, &session, &turn).await?;
+            let mut all = Vec::new();
+            loop {
+                let (times, over) = reader.times(usize::MAX).await;
+                all.extend(times);
+                if over != Some(Over::SentAway) {
+                    break;
+                }
+                sleep(Duration::from_millis(50)).await;
+                reader = Reader::join(new.address, new.path, &turn, all.len() as u64).await?;
+            }
+            let whole = all.len() == wanted;
+            whole
+                .then(|| all.into_iter().max().unwrap_or_default())
+                .ok_or_else(|| format!("{turn} was cut").into())
+        };
+        let ending = async {
+            sleep(Duration::from_secs(3)).await;
+            old.terminate()
+        };
+        let (waits, ended) = tokio::join!(join_all((0..self.work.planned).map(read)), ending);
+        ended?;
+        Ok(Times::of(&waits.into_iter().collect::<Result<Vec<_>>>()?))
+    }
+
+    /// Many short turns, each read to its end. Returns how many the relay did in a second.
+    pub(crate) async fn soak(&self, relay: &Relay) -> Result<f64> {
+        let session = Pace { count: 3, pause: Duration::ZERO, stays: false }.session();
+        let began = Instant::now();
+        let lanes = (0..32).map(async |lane: usize| -> Result<()> {
+            for turn in (lane..self.work.soak).step_by(32) {
+                let turn = format!("soak-{turn}");
+                let mut reader = Reader::start(relay.address, relay.path, &session, &turn).await?;
+                let (times, over) = reader.times(usize::MAX).await;
+                if (times.len(), over) != (3, Some(Over::Ended)) {
+                    return Err(format!("{turn}: {} events, then {over:?}", times.len()).into());
+                }
+            }
+            Ok(())
+        });
+        join_all(lanes).await.into_iter().collect::<Result<()>>()?;
+        #[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]
+        Ok(self.work.soak as f64 / began.elapsed().as_secs_f64())
     }
 
     /// Turns as fast as they go, one reader each: events for each second of the relay's processor time.
