@@ -1,7 +1,7 @@
 //! Loads a relay, and judges what is claimed of it: the log in `SQLite`, or in a Redis on this machine, frames of 300 bytes. `cargo xtask
 //! bench relay` builds and runs it. Everything in it is bounded, and it ends by itself.
 //!
-//! `load OUT [--quick]`: the JSON file for the results.
+//! `load OUT [--quick | --beside DIR]`: the JSON file for the results, and where what is measured beside it is installed.
 
 #![expect(clippy::cast_precision_loss, reason = "counts and times far below what a float holds")]
 
@@ -14,6 +14,7 @@ mod redis;
 mod rows;
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -88,19 +89,20 @@ async fn main() -> ExitCode {
 async fn run() -> Result<bool, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (out, is_quick) = match arguments[..] {
+    let (out, is_quick, anchors) = match arguments[..] {
         ["--relay", config] => return process::relay(config.as_ref()).await.map(|()| true),
         ["--development-relay", agent] => return process::development_relay(agent).await.map(|()| true),
-        [out] => (out, false),
-        [out, "--quick"] => (out, true),
-        _ => return Err("usage: load OUT [--quick]".into()),
+        [out] => (out, false, None),
+        [out, "--quick"] => (out, true, None),
+        [out, "--beside", anchors] => (out, false, Some(Path::new(anchors))),
+        _ => return Err("usage: load OUT [--quick | --beside DIR]".into()),
     };
     let mut work = if is_quick { QUICK } else { FULL };
     // A reader has a file here and one in the relay, which has the same limit.
     work.readers = work.readers.min(files().saturating_sub(200));
     let bench = Bench { agent: agent::start().await?, work };
     let mut results = Results { is_quick, ..Results::default() };
-    measure(&bench, &mut results).await?;
+    measure(&bench, &mut results, anchors).await?;
     let holds = results.print();
     std::fs::write(
         out,
@@ -109,24 +111,31 @@ async fn run() -> Result<bool, Box<dyn Error>> {
     Ok(holds)
 }
 
-async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Error>> {
+async fn measure(bench: &Bench, results: &mut Results, anchors: Option<&Path>) -> Result<(), Box<dyn Error>> {
     let scratch = Scratch::new("turns")?;
     let relay = Relay::product(bench.agent, &scratch)?;
     let (idle, development) = (Scratch::new("memory")?, Relay::development(bench.agent)?);
     let memory = Relay::in_memory(bench.agent, &idle)?;
     let (redis, together) = (Redis::start(), Scratch::new("redis")?);
     let shared = Relay::in_redis(bench.agent, &together, &redis.url())?;
-    let ways = [
+    let anchor =
+        |kind| anchors.map(|anchors| Relay::anchor(anchors, kind, bench.agent, &redis.url())).transpose();
+    let beside = [
+        ("resumable-stream behind Node", anchor("resumable")?),
+        ("a durable-streams server behind Node", anchor("streams")?),
+    ];
+    let mut ways = vec![
         ("direct", bench.direct()),
         ("relay", relay.way()),
         ("relay, log in memory", memory.way()),
         ("development relay", development.way()),
         ("relay, log in Redis", shared.way()),
     ];
+    ways.extend(beside.iter().filter_map(|(name, anchor)| Some((*name, anchor.as_ref()?.way()))));
 
     let Work { turns, seconds, readers, .. } = bench.work;
     let (mut paced, mut first) = (Vec::new(), Vec::new());
-    for (number, (name, way)) in ways.into_iter().enumerate() {
+    for (number, (name, way)) in ways.iter().copied().enumerate() {
         let times = bench.paced(way, &format!("paced-{number}")).await?;
         let (middle, slow) = (times.at(500), times.at(990));
         results.row(
@@ -135,7 +144,7 @@ async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Err
         );
         paced.push((middle, slow));
     }
-    for (number, (name, way)) in ways.into_iter().enumerate() {
+    for (number, (name, way)) in ways.iter().copied().enumerate() {
         let times = bench.first(way, &format!("first-{number}")).await?;
         results.row(
             &format!("time to first event, {name}"),
@@ -143,7 +152,7 @@ async fn measure(bench: &Bench, results: &mut Results) -> Result<(), Box<dyn Err
         );
         first.push(times.at(500));
     }
-    drop((development, memory));
+    drop((development, memory, beside));
     let elsewhere = Scratch::new("elsewhere")?;
     let other = Relay::in_redis(bench.agent, &elsewhere, &redis.url())?;
     let told = bench.owner_lost(shared, &other).await?;

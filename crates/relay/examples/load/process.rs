@@ -96,8 +96,15 @@ impl Relay {
         Self::run(Command::new(std::env::current_exe()?).args(["--development-relay", &agent]), "")
     }
 
+    /// What teams use instead, in Node: see `anchors/anchor.mjs`.
+    pub(crate) fn anchor(anchors: &Path, kind: &str, agent: SocketAddr, redis: &str) -> Result<Self> {
+        let mut node = Command::new("node");
+        node.arg("anchor.mjs").args([kind, &format!("http://{agent}"), redis]);
+        Self::run(node.current_dir(anchors), "")
+    }
+
     fn run(command: &mut Command, path: &'static str) -> Result<Self> {
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().ok_or("no stdout")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
