@@ -184,5 +184,5 @@ async fn terminated() {
         terminate.recv().await;
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

@@ -35,7 +35,7 @@ pub(super) async fn admin(address: SocketAddr, company: Company) -> Result<TcpLi
     loop {
         match TcpListener::bind(address).await {
             Err(error) if error.kind() == ErrorKind::AddrInUse && company == Company::Beside => {
-                sleep(TRY).await
+                sleep(TRY).await;
             }
             bound => return bound.map_err(|error| Failure::Listen(address, error)),
         }

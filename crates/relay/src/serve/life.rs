@@ -150,7 +150,7 @@ async fn company(log: &dyn ReplayLog) -> Company {
 /// Waits until this relay ends while another one has its address.
 pub(super) async fn left_to_others(mut draining: watch::Receiver<Draining>) {
     if draining.wait_for(|draining| *draining == Some(Company::Beside)).await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
