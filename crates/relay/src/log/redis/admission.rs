@@ -45,9 +45,11 @@ impl RedisLog {
         let _ = run(&self.connections.commands, &self.scripts.keep, names, arguments).await;
     }
 
-    /// Counts a turn no longer. If that fails, it is counted for too long a time.
-    pub(super) async fn uncount(&self, key: &TurnKey) {
-        let _: Result<(), _> =
-            self.connections.commands.zrem(keys::running(&key.subject), keys::tag(key)).await;
+    /// Counts a turn no longer. Returns whether it is so: a turn that still counts has to stay on the list of running ones, where
+    /// the next look of any relay finds that it has ended.
+    pub(super) async fn uncount(&self, key: &TurnKey) -> bool {
+        let commands = &self.connections.commands;
+        let removed: Result<(), _> = commands.zrem(keys::running(&key.subject), keys::tag(key)).await;
+        removed.is_ok()
     }
 }

@@ -70,18 +70,25 @@ impl RedisLog {
                     if row.head.end.is_none() {
                         open.push((row.key, row.sign));
                     } else {
-                        over.push(tag);
+                        over.push((tag, Some(row.key)));
                     }
                 }
                 None if gone.entry(tag.clone()).or_insert_with(Instant::now).elapsed() > FORGOTTEN => {
                     gone.remove(&tag);
-                    over.push(tag);
+                    over.push((tag, None));
                 }
                 None => {}
             }
         }
-        for tag in over {
-            self.unlist(&tag).await;
+        for (tag, key) in over {
+            // Its relay may have died, or Redis was away, between its end and that.
+            let is_uncounted = match key {
+                Some(key) => self.uncount(&key).await,
+                None => true,
+            };
+            if is_uncounted {
+                self.unlist(&tag).await;
+            }
         }
         Ok(open)
     }

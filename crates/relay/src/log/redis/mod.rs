@@ -110,14 +110,11 @@ impl RedisLog {
         arguments.extend(frames.into_iter().map(Value::Bytes));
         let keys = vec![keys::turn(&tag), keys::frames(&tag), keys::channel(&tag)];
         // First it is counted no longer: who is told of the end may start the next turn at once.
-        let uncounted = async {
-            if is_over {
-                self.uncount(&claim.key).await;
-            }
-        };
-        let ((), added) = tokio::join!(uncounted, run(&self.connections.commands, script, keys, arguments));
+        let uncounted = async { is_over && self.uncount(&claim.key).await };
+        let (is_uncounted, added) =
+            tokio::join!(uncounted, run(&self.connections.commands, script, keys, arguments));
         added?;
-        if is_over {
+        if is_uncounted {
             self.unlist(&tag).await;
         }
         Ok(())
@@ -185,10 +182,10 @@ impl ReplayLog for RedisLog {
         let (key, tag) = (claim.key.clone(), keys::tag(&claim.key));
         let arguments = vec![log_id(claim.log), value(claim.epoch.to_string())];
         Box::pin(async move {
-            let keys = vec![keys::turn(&tag), keys::frames(&tag)];
-            run(&self.connections.commands, &self.scripts.remove, keys, arguments).await?;
+            // First: once it is gone, no look at the running turns knows whose it was.
             self.uncount(&key).await;
-            Ok(())
+            let keys = vec![keys::turn(&tag), keys::frames(&tag)];
+            run(&self.connections.commands, &self.scripts.remove, keys, arguments).await.map(drop)
         })
     }
 

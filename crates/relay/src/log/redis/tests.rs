@@ -60,6 +60,24 @@ async fn a_user_has_the_same_limits_everywhere() {
     assert!(wait > Duration::from_secs(1) && wait <= Duration::from_secs(12), "{wait:?}");
 }
 
+/// What could not be done at a turn's end is done when any relay looks at the running turns.
+#[tokio::test]
+async fn a_turn_that_has_ended_does_not_count_for_long_whatever_failed() {
+    let redis = Redis::start();
+    let (first, second) = (connected(&redis).await, connected(&redis).await);
+    assert_eq!(first.admit(&key("a"), 100, 1).await, Ok(Admission::Granted));
+    let claim = made(&first, "a").await;
+    let running = keys::running(&key("a").subject);
+    assert_eq!(redis.ask(&["RENAME", &running, "aside"]), "OK");
+    assert_eq!(redis.ask(&["SET", &running, "no list"]), "OK");
+    first.append(&claim, 1, Vec::new(), ends(End::Done)).await.expect("appended");
+    assert_eq!(redis.ask(&["RENAME", "aside", &running]), "OK");
+    assert_eq!(second.admit(&key("b"), 100, 1).await, Ok(Admission::TooManyTurns), "it was not counted down");
+    assert_eq!(second.signs().await, Ok(Vec::new()));
+    assert_eq!(second.admit(&key("b"), 100, 1).await, Ok(Admission::Granted));
+    assert_eq!(redis.ask(&["SCARD", keys::OPEN]), "0");
+}
+
 #[tokio::test]
 async fn a_turn_that_was_never_made_is_counted_for_a_minute() {
     for redis in [Redis::start(), Redis::cluster()] {
