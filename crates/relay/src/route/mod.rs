@@ -119,6 +119,8 @@ pub(crate) enum Action {
     Start,
     /// Reads, changes, answers or cancels something of a session.
     Use,
+    /// Reads a turn or a session as a stream.
+    Stream,
     /// Removes a session.
     Delete,
     /// Opens a socket.

@@ -1,7 +1,7 @@
 //! The tables.
 
 use super::{Action, Place, Protocol, Route};
-use Action::{Create, Delete, List, Public, Socket, Start, Use};
+use Action::{Create, Delete, List, Public, Socket, Start, Stream, Use};
 use Place::{Body, Nowhere, Query, Session, Turn};
 
 const ANY: &[&str] = &[];
@@ -72,7 +72,7 @@ const AWAKEN: &[Route] = &[
     route("POST", "v1/runs/{turn}/cancel", Use, Turn),
     route("POST", "v1/runs/{turn}/decision", Use, Turn),
     route("GET", "v1/runs/{turn}/events", Use, Turn),
-    route("GET", "v1/runs/{turn}/events/stream", Use, Turn),
+    route("GET", "v1/runs/{turn}/events/stream", Stream, Turn),
 ];
 
 /// Files of sandboxes and searches are left out: their requests name no session.
@@ -84,7 +84,7 @@ const TRUEFOUNDRY: &[Route] = &[
     route("GET", "v1/agents/sessions/{session}/turns", Use, Session),
     route("POST", "v1/agents/sessions/{session}/turns", Start, Session),
     route("GET", "v1/agents/sessions/{session}/turns/{turn}", Use, Session),
-    route("POST", "v1/agents/sessions/{session}/turns/{turn}/subscribe", Use, Session),
+    route("POST", "v1/agents/sessions/{session}/turns/{turn}/subscribe", Stream, Session),
     route("GET", "v1/agents/sessions/{session}/turns/{turn}/events", Use, Session),
     route("GET", "v1/agents/sessions/{session}/events", Use, Session),
     route("POST", "v1/agents/draft-sessions", Create("/data/id"), Nowhere),
@@ -104,7 +104,7 @@ const TRUEFORGE: &[Route] = &[
     route("GET", "api/v1/sessions/{session}/turns", Use, Session),
     route("POST", "api/v1/sessions/{session}/turns", Start, Session),
     route("GET", "api/v1/sessions/{session}/turns/{turn}", Use, Session),
-    route("GET", "api/v1/sessions/{session}/turns/{turn}/subscribe", Use, Session),
+    route("GET", "api/v1/sessions/{session}/turns/{turn}/subscribe", Stream, Session),
     route("GET", "api/v1/sessions/{session}/turns/{turn}/events", Use, Session),
     route("GET", "api/v1/sessions/{session}/turns/{turn}/download-sandbox-file", Use, Session),
     route("GET", "api/v1/sessions/{session}/events", Use, Session),
@@ -128,7 +128,7 @@ const AG_UI_RUN: &[&str] = &[
 const AG_UI: &[Route] = &[
     with_keys(route("POST", "", Start, Body), AG_UI_RUN),
     with_keys(route("POST", "run", Start, Body), AG_UI_RUN),
-    with_keys(route("POST", "connect", Use, Body), AG_UI_RUN),
+    with_keys(route("POST", "connect", Stream, Body), AG_UI_RUN),
     route("POST", "stop/{session}", Use, Session),
     with_keys(route("POST", "agent", Start, Body), AG_UI_RUN),
     with_keys(route("POST", "agents/state", Use, Body), &["threadId"]),

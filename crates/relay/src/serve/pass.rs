@@ -24,13 +24,8 @@ pub(super) async fn pass(call: &Call, session: Option<String>, body: Bytes) -> R
     if call.matched.route.action == Action::Start {
         call.app.usage.start(&call.caller.subject)?;
     }
-    // Only what may become a stream counts as one.
-    let wants_stream = call.matched.route.action == Action::Start
-        || call
-            .head
-            .get(header::ACCEPT)
-            .is_some_and(|accept| accept.as_bytes().starts_with(b"text/event-stream"));
-    let stream = wants_stream.then(|| call.app.usage.take(Kind::Stream, &call.caller.subject)).transpose()?;
+    let streams = matches!(call.matched.route.action, Action::Start | Action::Stream);
+    let stream = streams.then(|| call.app.usage.take(Kind::Stream, &call.caller.subject)).transpose()?;
     let target = call.matched.target(&call.query);
     let head = edge::for_agent(&call.head, false);
     let request = agent.request(call.method.clone(), &target, head, body).ok_or_else(Refusal::not_found)?;

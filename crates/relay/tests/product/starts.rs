@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use reqwest::Method;
 
 use crate::wire::{Server, Wire};
-use crate::world::{Relay, STOP, STREAM, Stream, delta, json, numbered, open, sent, status};
+use crate::world::{Relay, STOP, STREAM, Stream, config, delta, json, numbered, open, sent, status};
 
 #[tokio::test]
 async fn five_clients_that_start_the_same_turn_start_it_once() {
@@ -126,6 +126,31 @@ async fn a_user_has_limits() {
     assert_eq!(refused.status(), 429);
     assert_eq!(status(relay.turn("bad id")).await, 400);
     assert_eq!(status(relay.turn(&"x".repeat(201))).await, 400);
+}
+
+/// A route says whether it is a stream, not what its caller accepts.
+#[tokio::test]
+async fn what_reads_a_stream_counts_as_one_however_it_is_asked_for() {
+    for (protocol, method, path) in [
+        ("ag-ui", Method::POST, "/a/connect"),
+        ("trueforge", Method::GET, "/a/api/v1/sessions/s/turns/t/subscribe"),
+        ("truefoundry", Method::POST, "/a/v1/agents/sessions/s/turns/t/subscribe"),
+        ("awaken", Method::GET, "/a/v1/runs/t/events/stream"),
+    ] {
+        let server = Server::start().await;
+        let rest = "sessions = \"open\"\n[limits]\nstreams_per_subject = 1\n";
+        let relay = Relay::start(&config(protocol, &format!("http://{}", server.address), rest));
+        let asked = || relay.request(method.clone(), path).body("{\"threadId\":\"s\"}");
+        let agent = async {
+            let (mut wire, head) = server.accept().await;
+            wire.body(&head).await;
+            wire.write(STREAM).await;
+            wire
+        };
+        let (first, _wire) = tokio::join!(sent(asked()), agent);
+        assert_eq!(first.status(), 200, "{protocol}");
+        assert_eq!(status(asked()).await, 429, "{protocol}");
+    }
 }
 
 #[tokio::test]
