@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use super::Call;
 use super::refusal::Refusal;
 use crate::client;
+use crate::log::ReplayLog;
 use crate::route::{Action, Named, Place};
 
 /// How long the agent may take to tell whose something is.
@@ -14,12 +15,40 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What it may tell at most.
 const LARGEST: usize = 16 << 20;
 
+/// A session that a caller may use.
+#[derive(Debug, Clone)]
+pub(super) enum Session {
+    /// One that is there.
+    Known(String),
+    /// One that a start begins, with an id that the client has chosen: nobody's so far.
+    New(String),
+}
+
+impl Session {
+    pub(super) fn id(&self) -> &str {
+        let (Self::Known(id) | Self::New(id)) = self;
+        id
+    }
+
+    /// Makes a new one this user's, just before the agent hears of it: what is refused before leaves nothing behind.
+    pub(super) async fn own(
+        &self,
+        log: &dyn ReplayLog,
+        upstream: &str,
+        subject: &str,
+    ) -> Result<(), Refusal> {
+        let Self::New(id) = self else { return Ok(()) };
+        let owner = log.own(upstream.to_owned(), id.clone(), subject.to_owned()).await?;
+        (owner == subject).then_some(()).ok_or_else(Refusal::not_found)
+    }
+}
+
 /// Returns the session that a request concerns, if it names one, or refuses it.
-pub(super) async fn permit(call: &Call, named: Option<&Named>) -> Result<Option<String>, Refusal> {
+pub(super) async fn permit(call: &Call, named: Option<&Named>) -> Result<Option<Session>, Refusal> {
     let config = &call.agent().config;
     if !config.is_owned {
         let in_body = named.and_then(|named| named.session.clone());
-        return Ok(call.matched.session.clone().or(in_body));
+        return Ok(call.matched.session.clone().or(in_body).map(Session::Known));
     }
     match call.matched.route.place {
         Place::Nowhere => Ok(None),
@@ -55,13 +84,14 @@ pub(super) async fn permit(call: &Call, named: Option<&Named>) -> Result<Option<
     }
 }
 
-async fn is_own(call: &Call, session: String) -> Result<String, Refusal> {
+async fn is_own(call: &Call, session: String) -> Result<Session, Refusal> {
     let owner = call.app.log.owner(call.agent().config.name.clone(), session.clone()).await?;
-    if owner.as_deref() == Some(&*call.caller.subject) { Ok(session) } else { Err(Refusal::not_found()) }
+    let is_own = owner.as_deref() == Some(&*call.caller.subject);
+    is_own.then_some(Session::Known(session)).ok_or_else(Refusal::not_found)
 }
 
 /// The session of a turn, if it is the caller's. The agent knows it.
-async fn session_of(call: &Call, turn: &str) -> Result<String, Refusal> {
+async fn session_of(call: &Call, turn: &str) -> Result<Session, Refusal> {
     let (path, pointer) = call.agent().config.protocol.record(turn).ok_or_else(Refusal::not_found)?;
     let (status, body) = ask(call, &path).await?;
     if !status.is_success() {
@@ -74,23 +104,19 @@ async fn session_of(call: &Call, turn: &str) -> Result<String, Refusal> {
 }
 
 /// The session of a start whose id a client chooses: the caller's own, or one that is new to the agent too.
-async fn begun(call: &Call, session: String) -> Result<String, Refusal> {
-    let name = &call.agent().config.name;
-    match call.app.log.owner(name.clone(), session.clone()).await? {
-        Some(owner) if owner == *call.caller.subject => return Ok(session),
-        Some(_) => return Err(Refusal::not_found()),
-        None => {}
+async fn begun(call: &Call, session: String) -> Result<Session, Refusal> {
+    if call.app.log.owner(call.agent().config.name.clone(), session.clone()).await?.is_some() {
+        return is_own(call, session).await;
     }
     if let Some(path) = call.agent().config.protocol.probe(&session) {
         match ask(call, &path).await?.0 {
             StatusCode::NOT_FOUND => {}
-            // It was made elsewhere: nothing says whose it is.
-            status if status.is_success() => return Err(Refusal::not_found()),
+            // It was made elsewhere, and nothing says whose it is; or just now, by another start of the caller's.
+            status if status.is_success() => return is_own(call, session).await,
             _ => return Err(Refusal::unanswered()),
         }
     }
-    let owner = call.app.log.own(name.clone(), session.clone(), call.caller.subject.to_string()).await?;
-    if owner == *call.caller.subject { Ok(session) } else { Err(Refusal::not_found()) }
+    Ok(Session::New(session))
 }
 
 async fn ask(call: &Call, path: &str) -> Result<(StatusCode, bytes::Bytes), Refusal> {

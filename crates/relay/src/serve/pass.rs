@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use serde_json::Value;
 
 use super::Call;
+use super::access::Session;
 use super::refusal::Refusal;
 use crate::edge;
 use crate::limits::Kind;
@@ -19,13 +20,17 @@ use crate::route::Action;
 /// The largest answer that is read here: a list of sessions, or a new one.
 const LARGEST: usize = 16 << 20;
 
-pub(super) async fn pass(call: &Call, session: Option<String>, body: Bytes) -> Result<Response, Refusal> {
+pub(super) async fn pass(call: &Call, session: Option<Session>, body: Bytes) -> Result<Response, Refusal> {
     let agent = call.agent();
-    if call.matched.route.action == Action::Start {
-        call.app.usage.start(&call.caller.subject)?;
+    let (action, subject) = (call.matched.route.action, &call.caller.subject);
+    if action == Action::Start {
+        call.app.usage.start(subject)?;
     }
-    let streams = matches!(call.matched.route.action, Action::Start | Action::Stream);
-    let stream = streams.then(|| call.app.usage.take(Kind::Stream, &call.caller.subject)).transpose()?;
+    let streams = matches!(action, Action::Start | Action::Stream);
+    let stream = streams.then(|| call.app.usage.take(Kind::Stream, subject)).transpose()?;
+    if let Some(session) = &session {
+        session.own(&*call.app.log, &agent.config.name, subject).await?;
+    }
     let target = call.matched.target(&call.query);
     let head = edge::for_agent(&call.head, false);
     let request = agent.request(call.method.clone(), &target, head, body).ok_or_else(Refusal::not_found)?;
@@ -38,16 +43,14 @@ pub(super) async fn pass(call: &Call, session: Option<String>, body: Bytes) -> R
         return Err(Refusal::key());
     }
     let (is_owned, is_good) = (agent.config.is_owned, answer.status().is_success());
-    match call.matched.route.action {
+    match action {
         Action::Create(pointer) if is_owned && is_good => created(call, answer, pointer).await,
         Action::List(list, id) if is_owned && is_good => listed(call, answer, list, id).await,
         Action::Delete if is_owned && is_good => {
             if let Some(session) = session {
-                let upstream = agent.config.name.clone();
-                call.app
-                    .log
-                    .purge(Purge::Session { upstream: upstream.clone(), session: session.clone() })
-                    .await?;
+                let (upstream, session) = (agent.config.name.clone(), session.id().to_owned());
+                let purged = Purge::Session { upstream: upstream.clone(), session: session.clone() };
+                call.app.log.purge(purged).await?;
                 call.app.log.disown(upstream, session).await?;
             }
             Ok(passed(call, answer, stream))

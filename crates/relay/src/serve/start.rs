@@ -10,6 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use super::access::Session;
 use super::owner::{self, Owned};
 use super::read::{self, Source};
 use super::refusal::Refusal;
@@ -23,7 +24,7 @@ use crate::observe::Span;
 /// The longest id of a turn.
 const LONGEST: usize = 200;
 
-pub(super) async fn start(call: &Call, session: Option<String>, body: Bytes) -> Result<Response, Refusal> {
+pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) -> Result<Response, Refusal> {
     let turn = match call.head.get(edge::TURN) {
         Some(turn) => {
             let turn = turn.to_str().ok().filter(|turn| is_id(turn));
@@ -53,7 +54,8 @@ pub(super) async fn start(call: &Call, session: Option<String>, body: Bytes) -> 
         agent: call.agent,
         subject: call.caller.subject.clone(),
         key: key.clone(),
-        new: NewTurn { session, request },
+        new: NewTurn { session: session.as_ref().map(|session| session.id().to_owned()), request },
+        session,
         sent,
     };
     // A task of its own: a caller that leaves now must not leave a turn behind that the agent never hears of.
@@ -94,6 +96,7 @@ impl Begin {
         let app = self.app.clone();
         let making = app.hubs.making.alone(self.key.clone()).await;
         if let Some(hub) = app.hubs.get(&self.key) {
+    session: Option<Session>,
             let request = hub.request;
             return Ok((Source::Open(hub), request));
         }
@@ -128,6 +131,9 @@ impl Begin {
             agent: self.agent,
             hub: hub.clone(),
             claim,
+        if let Some(session) = &self.session {
+            session.own(&*app.log, &self.key.upstream, &self.key.subject).await?;
+        }
             new: self.new,
             requests,
             running,

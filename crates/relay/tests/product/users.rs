@@ -286,3 +286,33 @@ async fn nothing_of_one_user_is_there_for_another() {
     }
     assert_eq!(sent(relay.events("t-1", 0)).await.text().await.expect("text"), whole);
 }
+
+/// A thread belongs to the first who starts a run in it, not to one whose start was refused.
+#[tokio::test]
+async fn a_start_that_is_refused_makes_no_thread_ones_own() {
+    let issuer = Issuer::new();
+    let agents = issuer.keys().await;
+    let mut relay = Relay::start(&format!(
+        "listen = \"127.0.0.1:0\"\n{}[upstream.t]\nprotocol = \"tirea\"\nurl = \"{agents}/tirea\"\n\
+         [upstream.g]\nprotocol = \"ag-ui\"\nurl = \"{agents}/ag-ui\"\n[limits]\nstarts_per_minute = 1\n",
+        Issuer::identity(&agents)
+    ));
+    for path in ["/t/v1/runs", "/g"] {
+        let mut started = async |user: &str, thread: &str| {
+            relay.with_token(&issuer.token(&format!("{user} of {path}")));
+            let messages = json!([{ "id": "m", "role": "user", "content": "plain" }]);
+            let mut body = json!({ "threadId": thread, "runId": thread, "messages": messages });
+            if path == "/g" {
+                for (key, empty) in [("state", json!({})), ("tools", json!([])), ("context", json!([]))] {
+                    body[key] = empty;
+                }
+            } else {
+                body["agentId"] = json!("assistant");
+            }
+            status(relay.request(Method::POST, path).json(&body)).await
+        };
+        assert_eq!(started("ann", "first").await, 200);
+        assert_eq!(started("ann", "second").await, 429);
+        assert_eq!(started("bob", "second").await, 200, "{path}: it is still no one's");
+    }
+}
