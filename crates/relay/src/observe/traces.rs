@@ -1,5 +1,5 @@
-//! Spans for a collector, over OTLP in JSON: `start`, a kept turn from its request to its end; `attach`, one further reader of it,
-//! which links to the turn; `takeover`, the end of a turn that has lost its owner.
+//! Spans for a collector, over OTLP in JSON: `start`, a kept turn from its request to its end; `attach`, one further reader of it, or a
+//! start that was sent again, which links to the turn; `takeover`, the end of a turn that has lost its owner.
 //!
 //! The spans continue the trace that a request names in `traceparent`, as W3C's Trace Context has it, and the agent gets the
 //! turn's span in that header.

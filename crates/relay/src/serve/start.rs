@@ -11,13 +11,14 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::access::Session;
+use super::hub::Hub;
 use super::owner::{self, Owned};
 use super::read::{self, Source};
 use super::refusal::Refusal;
 use super::{App, Call};
 use crate::edge;
 use crate::limits::{Exceeded, InUse, Kind};
-use crate::log::{Admission, Claim, Created, LogError, NewTurn, TurnKey};
+use crate::log::{Admission, Claim, Created, Head, LogError, NewTurn, TurnKey};
 use crate::mutant::mutant;
 use crate::observe::Span;
 
@@ -61,11 +62,18 @@ pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) ->
     // A task of its own: a caller that leaves now must not leave a turn behind that the agent never hears of.
     let begun = tokio::spawn(wanted.begin()).await;
     let failed = |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", "the relay has failed");
-    let (source, known) = begun.map_err(failed)??;
-    if known != request {
-        let text = "another request has started a turn of this id: choose a new id for each turn";
-        return Err(Refusal::new(StatusCode::CONFLICT, "turn_taken", text));
-    }
+    let (source, span) = match begun.map_err(failed)?? {
+        // The turn's own span has it.
+        Begun::Now(hub) => (Source::Open(hub), Span::default()),
+        Begun::Before(source, known) if known == request => {
+            let span = call.app.traces.attach(&key.upstream, &call.head, source.hub().map(|hub| &hub.span));
+            (source, span)
+        }
+        Begun::Before(..) => {
+            let text = "another request has started a turn of this id: choose a new id for each turn";
+            return Err(Refusal::new(StatusCode::CONFLICT, "turn_taken", text));
+        }
+    };
     read::respond(read::Wanted {
         app: call.app.clone(),
         key,
@@ -75,7 +83,7 @@ pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) ->
         connection: call.connection.clone(),
         valid_for: call.caller.valid_for,
         reading,
-        span: Span::default(),
+        span,
     })
     .await
 }
@@ -87,25 +95,32 @@ struct Begin {
     subject: Arc<str>,
     key: TurnKey,
     new: NewTurn,
+    session: Option<Session>,
     sent: HttpRequest<Body>,
 }
 
+/// What became of a start.
+enum Begun {
+    /// It was the first of its turn.
+    Now(Arc<Hub>),
+    /// The turn is there: where it is read from, and the digest of the request that started it.
+    Before(Source, [u8; 32]),
+}
+
 impl Begin {
-    /// Where the turn is read from, and the digest of the request that started it.
-    async fn begin(mut self) -> Result<(Source, [u8; 32]), Refusal> {
+    async fn begin(mut self) -> Result<Begun, Refusal> {
         let app = self.app.clone();
         let making = app.hubs.making.alone(self.key.clone()).await;
         if let Some(hub) = app.hubs.get(&self.key) {
-    session: Option<Session>,
             let request = hub.request;
-            return Ok((Source::Open(hub), request));
+            return Ok(Begun::Before(Source::Open(hub), request));
         }
         match app.log.head(self.key.clone()).await {
             Ok(head) if mutant!("begun_again") && head.response.is_none() => {
                 let claim = Claim { key: self.key.clone(), log: head.log, epoch: head.epoch };
                 app.log.remove(&claim).await?;
             }
-            Ok(head) => return Source::of(&app, self.key, head),
+            Ok(head) => return Begun::before(&app, self.key, head),
             Err(LogError::Gone) => {}
             Err(error) => return Err(error.into()),
         }
@@ -115,11 +130,14 @@ impl Begin {
             return Err(refusal.again_after(Duration::from_secs(2)));
         }
         let running = admit(&app, &self.subject, &self.key).await?;
+        if let Some(session) = &self.session {
+            session.own(&*app.log, &self.key.upstream, &self.key.subject).await?;
+        }
         let request = self.new.request;
         let claim = match app.log.create(self.key.clone(), self.new.clone()).await? {
             Created::New(claim) => claim,
             // Another relay has made it meanwhile.
-            Created::Exists(head) => return Source::of(&app, self.key, head),
+            Created::Exists(head) => return Begun::before(&app, self.key, head),
         };
         let (hub, requests) = app.hubs.open(self.key.clone(), claim.log, request);
         let upstream = &app.agents[self.agent].config.name;
@@ -131,9 +149,6 @@ impl Begin {
             agent: self.agent,
             hub: hub.clone(),
             claim,
-        if let Some(session) = &self.session {
-            session.own(&*app.log, &self.key.upstream, &self.key.subject).await?;
-        }
             new: self.new,
             requests,
             running,
@@ -147,7 +162,14 @@ impl Begin {
                 app.hubs.close(&key, &owned_hub);
             }
         });
-        Ok((Source::Open(hub), request))
+        Ok(Begun::Now(hub))
+    }
+}
+
+impl Begun {
+    fn before(app: &Arc<App>, key: TurnKey, head: Head) -> Result<Self, Refusal> {
+        let (source, request) = Source::of(app, key, head)?;
+        Ok(Self::Before(source, request))
     }
 }
 
