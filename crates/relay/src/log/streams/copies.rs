@@ -42,7 +42,7 @@ impl Copy {
         }
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::new(self.all_bytes.clone());
     }
 
@@ -94,6 +94,11 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
+    /// The log of the turn that was read last, if its owner has said that it never began.
+    pub(super) fn removed(&self) -> Option<u64> {
+        self.turn.as_ref().filter(|turn| turn.is_removed()).map(|turn| turn.log)
+    }
+
         self.all_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

@@ -22,6 +22,11 @@ pub(super) fn removed(tag: &str) -> String {
     format!("/removed/{tag}")
 }
 
+/// Who removes a turn that never began.
+pub(super) fn removing(log: u64) -> String {
+    format!("/removing/{log:016x}")
+}
+
 /// The turns that began on a day.
 pub(super) fn day(day: u64) -> String {
     format!("/index/{day}")

@@ -17,8 +17,9 @@ use super::turn::Turn;
 
 /// How often a record is sent, if the server knows another one of its number.
 const TRIES: usize = 3;
-/// How long to wait for the owner of a turn that never began, until it has removed the turn.
+/// How long to wait for the one that removes a turn that never began, and after what time another one may do it.
 const REMOVING: Duration = Duration::from_millis(300);
+const REMOVED_BY_THEN: Duration = Duration::from_mins(1);
 
 /// What the owner knows of its turn, while nothing else here writes.
 type Owned<'u> = MutexGuard<'u, Option<Turn>>;
@@ -103,11 +104,13 @@ impl Kept {
                     return Ok(Created::New(Claim { key, log, epoch: 1 }));
                 }
                 Ok((_, head)) => return Ok(Created::Exists(head)),
-                // One that never began may be about to be removed. Only its owner does that: what anyone else removed could by then
-                // be the next turn of this id.
+                // One that never began may stand in the way.
                 Err(LogError::Gone) => {
                     posted?;
-                    sleep(REMOVING).await;
+                    let removed = used.copy.lock().await.removed();
+                    if !matches!(removed, Some(log) if self.clear_away(&used, &tag, log).await?) {
+                        sleep(REMOVING).await;
+                    }
                 }
                 Err(error) => return Err(error),
             }
@@ -194,9 +197,27 @@ impl Kept {
             written => written?,
         }
         *owned = None;
-        self.server.delete(&names::turn(&tag)).await?;
+        self.clear_away(&used, &tag, claim.log).await?;
         self.copies.forget(&tag);
         Ok(())
+    }
+
+    /// Removes the stream of a turn whose owner has said that it never began, and returns whether it did. The owner does it, or the
+    /// next start if the owner has died before. One alone: what another removed could by then be the next turn of this id.
+    async fn clear_away(&self, used: &Used, tag: &str, log: u64) -> Result<bool, LogError> {
+        let path = names::removing(log);
+        // A look does not prolong its time.
+        if self.server.tail(&path).await?.is_some() {
+            return Ok(false);
+        }
+        self.server.make(&path, Some(REMOVED_BY_THEN), Bytes::new()).await?;
+        let first = Some(Turnstile { producer: log, epoch: 1, seq: 0 });
+        if self.server.post(&path, first, false, Bytes::from_static(b"x")).await? != Posted::New {
+            return Ok(false);
+        }
+        self.server.delete(&names::turn(tag)).await?;
+        used.copy.lock().await.clear();
+        Ok(true)
     }
 
     /// Says that the owner lives, and learns what users want of it.

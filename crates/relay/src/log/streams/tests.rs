@@ -244,6 +244,33 @@ async fn what_comes_late_is_for_no_other_turn() {
 }
 
 /// One turn that cannot be read takes none of the others along, and is removed with them.
+/// A relay that dies while it removes such a turn leaves its id to the next start.
+#[tokio::test]
+async fn a_turn_that_was_removed_halfway_is_made_again() {
+    let server = Streams::start();
+    let (first, second) = (in_streams(&server).await, in_streams(&server).await);
+    for is_begun in [false, true] {
+        let turn = format!("t{is_begun}");
+        let claim = made(&first, &turn).await;
+        let (path, removing) = (names::turn(&tag(&key(&turn))), names::removing(claim.log));
+        let turnstile = Some(Turnstile { producer: claim.log, epoch: 1, seq: 1 });
+        let removed = Record::Removed { epoch: 1 }.written(&[]).expect("written");
+        second.0.server.post(&path, turnstile, true, removed).await.expect("posted");
+        if is_begun {
+            // It was about to do it.
+            second.0.server.make(&removing, Some(Duration::from_secs(2)), Bytes::new()).await.expect("made");
+            let first = Some(Turnstile { producer: claim.log, epoch: 1, seq: 0 });
+            second.0.server.post(&removing, first, false, Bytes::from_static(b"x")).await.expect("posted");
+            let refused = second.create(key(&turn), new("s")).await;
+            assert!(matches!(refused, Err(LogError::Unreachable(_))), "its time has not passed: {refused:?}");
+        }
+        let created = again(async || second.create(key(&turn), new("s")).await).await.expect("made");
+        let Created::New(next) = created else { panic!("{created:?}") };
+        assert_eq!(second.append(&next, 1, frames(&["a"]), Change::default()).await, Ok(()));
+        assert_eq!(in_streams(&server).await.read(key(&turn), 0, 9).await, Ok(frames(&["a"])));
+    }
+}
+
 #[tokio::test]
 async fn a_turn_that_cannot_be_read_stands_in_no_way() {
     let server = Streams::start();
