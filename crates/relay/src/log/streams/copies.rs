@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::super::{LogError, Wishes};
 use super::record::{Reader, Unreadable};
 use super::server::{BEGINNING, Server};
-use super::turn::Turn;
+use super::turn::{Taken, Turn};
 
 /// How long a copy is kept that is not used: a reader who comes for its next page soon finds it here.
 const KEPT: Duration = Duration::from_secs(5);
@@ -46,12 +46,26 @@ impl Copy {
         *self = Self::new(self.all_bytes.clone());
     }
 
-    /// Takes the bytes that come next, after which the stream goes on at `next`.
+    /// Takes the bytes that come next, after which the stream goes on at `next`. If they do not follow on what was read, the copy is
+    /// empty: a server that had lost the turn may have another stream of it now, which is read from its beginning.
     pub(super) fn feed(&mut self, bytes: &[u8], next: String) -> Result<(), Unreadable> {
+        let taken = self.take(bytes, next);
+        if taken.is_err() {
+            self.clear();
+        }
+        taken
+    }
+
+    fn take(&mut self, bytes: &[u8], next: String) -> Result<(), Unreadable> {
+        let is_first = self.next == BEGINNING;
         self.reader.feed(bytes);
         self.next = next;
         while let Some((record, frames)) = self.reader.next()? {
-            if Turn::take(&mut self.turn, record) {
+            let taken = Turn::take(&mut self.turn, record);
+            if taken == Taken::Gap && !is_first {
+                return Err(Unreadable);
+            }
+            if taken == Taken::Frames {
                 let size = frames.iter().map(Bytes::len).sum();
                 self.bytes += size;
                 self.all_bytes.fetch_add(size, Ordering::Relaxed);
@@ -71,12 +85,18 @@ impl Copy {
             };
             // Offsets are in the order of their bytes. A stream that ends before what was read is not the same any more.
             let is_shorter = self.next != BEGINNING && next < self.next;
-            if !is_shorter && self.feed(&pieces.concat(), next).is_ok() {
+            if is_shorter {
+                self.clear();
+            } else if self.feed(&pieces.concat(), next).is_ok() {
                 return Ok(self.turn.as_ref().filter(|turn| !turn.is_removed()));
             }
-            self.clear();
         }
         Err(LogError::Unreadable)
+    }
+
+    /// The log of the turn that was read last, if its owner has said that it never began.
+    pub(super) fn removed(&self) -> Option<u64> {
+        self.turn.as_ref().filter(|turn| turn.is_removed()).map(|turn| turn.log)
     }
 
     /// The frames after an offset, as many as have so many bytes together, but at least one.
@@ -94,11 +114,6 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-    /// The log of the turn that was read last, if its owner has said that it never began.
-    pub(super) fn removed(&self) -> Option<u64> {
-        self.turn.as_ref().filter(|turn| turn.is_removed()).map(|turn| turn.log)
-    }
-
         self.all_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

@@ -225,7 +225,7 @@ impl Kept {
         let tag = tag(&claim.key);
         let used = self.copies.of(&tag);
         let mut owned = used.owned.lock().await;
-        let record = Record::Beat { epoch: claim.epoch };
+        let record = Record::Beat { epoch: claim.epoch, log: Some(claim.log), last };
         let is_permitted = |turn: &Turn| turn.permits(&claim).map(|()| true);
         self.write(&used, &mut owned, (record, &[]), &claim, is_permitted).await?;
         let known = owned.as_ref().map_or(last, |turn| turn.last);

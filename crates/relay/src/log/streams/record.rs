@@ -24,8 +24,14 @@ pub(super) enum Record {
     Claimed { log: u64, epoch: u64, by: u64 },
     /// Frames, the first of them at offset `at`, and what comes with them.
     Frames { epoch: u64, at: u64, lengths: Vec<usize>, response: Option<ResponseHead>, end: Option<End> },
-    /// The owner lives.
-    Beat { epoch: u64 },
+    /// The owner lives, of this log and with this last frame: who has read on in another stream than it began with sees it.
+    Beat {
+        epoch: u64,
+        #[serde(default)]
+        log: Option<u64>,
+        #[serde(default)]
+        last: u64,
+    },
     /// The turn never began: all of it is as if it had not been there.
     Removed { epoch: u64 },
 }
@@ -108,7 +114,7 @@ mod tests {
             let lengths = frames.iter().map(Bytes::len).collect();
             let records = [
                 (Record::Frames { epoch: 3, at: 9, lengths, response: None, end: Some(End::Done) }, frames),
-                (Record::Beat { epoch: u64::MAX }, Vec::new()),
+                (Record::Beat { epoch: u64::MAX, log: Some(1), last: 2 }, Vec::new()),
             ];
             let written: Vec<u8> = records
                 .iter()

@@ -169,6 +169,29 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced));
 }
 
+/// A relay that has read a turn before the server lost it, and nothing since, reads the stream that its owner has made again.
+#[tokio::test]
+async fn a_turn_that_was_made_again_is_read_from_its_beginning() {
+    for beats in [0, 20] {
+        let mut server = Streams::start();
+        let (log, other) = (in_streams(&server).await, in_streams(&server).await);
+        let claim = made(&log, "t").await;
+        log.append(&claim, 1, frames(&["a", "b"]), Change::default()).await.expect("appended");
+        assert_eq!(other.read(key("t"), 0, 9).await, Ok(frames(&["a", "b"])));
+        server.kill();
+        server.start_again();
+        assert_eq!(again(async || log.beat(&claim, 2).await).await, Err(LogError::Gone));
+        log.restore(&claim, new("s"), None).await.expect("restored");
+        log.append(&claim, 1, frames(&["a", "b", "c"]), Change::default()).await.expect("appended");
+        // By then, the other one's place may be in the midst of them.
+        for _ in 0..beats {
+            log.beat(&claim, 3).await.expect("beaten");
+        }
+        let read = again(async || other.read(key("t"), 0, 9).await).await;
+        assert_eq!(read, Ok(frames(&["a", "b", "c"])), "{beats} beats");
+    }
+}
+
 /// Another relay finds what there is, and expires what ended before it came.
 #[tokio::test]
 async fn a_relay_that_comes_later_knows_the_turns() {
@@ -221,29 +244,6 @@ async fn a_turn_that_never_began_is_made_again_once() {
     }
 }
 
-/// What was meant for a turn that is gone changes nothing of the next one of its id.
-#[tokio::test]
-async fn what_comes_late_is_for_no_other_turn() {
-    let server = Streams::start();
-    let (first, second) = (in_streams(&server).await, in_streams(&server).await);
-    let before = made(&first, "t").await;
-    first.ask_to_stop(key("t")).await.expect("asked");
-    first.remove(&before).await.expect("removed");
-    let claim = made(&second, "t").await;
-    let late = Record::Claimed { log: before.log, epoch: 2, by: 9 }.written(&[]).expect("written");
-    let turnstile = Some(Turnstile { producer: before.log, epoch: 2, seq: 0 });
-    let path = names::turn(&tag(&key("t")));
-    second.0.server.post(&path, turnstile, false, late).await.expect("posted");
-    second.0.index.gone(&second.0.server, &tag(&key("t"))).await.expect("written");
-    assert_eq!(second.beat(&claim, 0).await, Ok(Wishes::default()), "the stop was the other's");
-    second.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
-    let third = in_streams(&server).await;
-    assert_eq!(third.open_turns().await, Ok(vec![(key("t"), 1)]));
-    assert_eq!(third.turns("agents".into(), "ann".into(), None).await.map(|turns| turns.len()), Ok(1));
-    assert_eq!(third.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
-}
-
-/// One turn that cannot be read takes none of the others along, and is removed with them.
 /// A relay that dies while it removes such a turn leaves its id to the next start.
 #[tokio::test]
 async fn a_turn_that_was_removed_halfway_is_made_again() {
@@ -271,6 +271,29 @@ async fn a_turn_that_was_removed_halfway_is_made_again() {
     }
 }
 
+/// What was meant for a turn that is gone changes nothing of the next one of its id.
+#[tokio::test]
+async fn what_comes_late_is_for_no_other_turn() {
+    let server = Streams::start();
+    let (first, second) = (in_streams(&server).await, in_streams(&server).await);
+    let before = made(&first, "t").await;
+    first.ask_to_stop(key("t")).await.expect("asked");
+    first.remove(&before).await.expect("removed");
+    let claim = made(&second, "t").await;
+    let late = Record::Claimed { log: before.log, epoch: 2, by: 9 }.written(&[]).expect("written");
+    let turnstile = Some(Turnstile { producer: before.log, epoch: 2, seq: 0 });
+    let path = names::turn(&tag(&key("t")));
+    second.0.server.post(&path, turnstile, false, late).await.expect("posted");
+    second.0.index.gone(&second.0.server, &tag(&key("t"))).await.expect("written");
+    assert_eq!(second.beat(&claim, 0).await, Ok(Wishes::default()), "the stop was the other's");
+    second.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    let third = in_streams(&server).await;
+    assert_eq!(third.open_turns().await, Ok(vec![(key("t"), 1)]));
+    assert_eq!(third.turns("agents".into(), "ann".into(), None).await.map(|turns| turns.len()), Ok(1));
+    assert_eq!(third.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
+}
+
+/// One turn that cannot be read takes none of the others along, and is removed with them.
 #[tokio::test]
 async fn a_turn_that_cannot_be_read_stands_in_no_way() {
     let server = Streams::start();

@@ -23,9 +23,20 @@ pub(super) struct Turn {
     is_removed: bool,
 }
 
+/// What a record is to a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Its frames are the turn's.
+    Frames,
+    /// It has none that are new.
+    Nothing,
+    /// Something before it is missing.
+    Gap,
+}
+
 impl Turn {
-    /// Takes the next record. Returns whether its frames are the turn's.
-    pub(super) fn take(turn: &mut Option<Self>, record: Record) -> bool {
+    /// Takes the next record.
+    pub(super) fn take(turn: &mut Option<Self>, record: Record) -> Taken {
         match (turn, record) {
             (turn @ None, Record::Made { log, epoch, key, new, response }) => {
                 *turn = Some(Self {
@@ -41,15 +52,17 @@ impl Turn {
                     end: None,
                     is_removed: false,
                 });
-                false
+                Taken::Nothing
             }
             (Some(turn), record) => turn.takes(record),
-            (None, _) => false,
+            (None, _) => Taken::Nothing,
         }
     }
 
-    fn takes(&mut self, record: Record) -> bool {
+    fn takes(&mut self, record: Record) -> Taken {
         match record {
+            // Of two who make it at once, the second one does nothing; or the stream has been made anew.
+            Record::Made { .. } => return Taken::Gap,
             Record::Claimed { log, epoch, by }
                 if self.is_open() && (log, epoch) == (self.log, self.epoch + 1) =>
             {
@@ -57,21 +70,30 @@ impl Turn {
             }
             Record::Frames { epoch, at, lengths, response, end } if epoch == self.epoch => {
                 self.seq += 1;
-                // A server that has crashed may have a record twice.
-                if !self.is_open() || at != self.last + 1 {
-                    return false;
+                if !self.is_open() {
+                    return Taken::Nothing;
+                }
+                if at != self.last + 1 {
+                    // A server that has crashed may have a record twice.
+                    let is_known = at <= self.last && at + lengths.len() as u64 <= self.last + 1;
+                    return if is_known { Taken::Nothing } else { Taken::Gap };
                 }
                 self.last += lengths.len() as u64;
                 self.bytes += lengths.iter().map(|&length| length as u64).sum::<u64>();
                 self.response = response.or_else(|| self.response.take());
                 self.end = end;
-                return true;
+                return Taken::Frames;
             }
-            Record::Beat { epoch } if epoch == self.epoch => self.seq += 1,
+            Record::Beat { epoch, log, last } if epoch == self.epoch => {
+                self.seq += 1;
+                if last > self.last || log.is_some_and(|log| log != self.log) {
+                    return Taken::Gap;
+                }
+            }
             Record::Removed { epoch } if epoch == self.epoch && self.is_open() => self.is_removed = true,
             _ => {}
         }
-        false
+        Taken::Nothing
     }
 
     fn is_open(&self) -> bool {
