@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
 use super::making::Making;
-use crate::log::{Head, ReplayLog, ResponseHead, TurnKey};
+use crate::log::{Head, LogError, ResponseHead, TurnKey};
 use crate::mutant::mutant;
 use crate::observe::Linked;
 use crate::turn::End;
@@ -136,16 +136,15 @@ impl Hub {
         self.known.send_modify(|known| known.end = Some(end));
     }
 
-    /// Frames after an offset: from memory, or else from the log. None if the log has none.
+    /// Frames after an offset: from memory, or else as they are read from the log. None if the log has none.
     pub(super) async fn page(
         &self,
-        log: &dyn ReplayLog,
-        key: &TurnKey,
         after: u64,
         max_bytes: usize,
-    ) -> Vec<Bytes> {
+        read: impl Future<Output = Result<Vec<Bytes>, LogError>>,
+    ) -> Result<Vec<Bytes>, LogError> {
         if let Some(page) = self.in_memory(after, max_bytes) {
-            return page;
+            return Ok(page);
         }
         // The others wait for it.
         let mut pages = self.pages.lock().await;
@@ -154,13 +153,13 @@ impl Hub {
             page.get(skip..).filter(|rest| !rest.is_empty()).map(<[_]>::to_vec)
         };
         if let Some(rest) = pages.iter().find_map(rest) {
-            return rest;
+            return Ok(rest);
         }
-        let frames = log.read(key.clone(), after, max_bytes).await.unwrap_or_default();
+        let frames = read.await?;
         metrics::counter!("turnwire_relay_log_reads_total").increment(1);
         pages.truncate(PAGES - 1);
         pages.push_front((after, frames.clone()));
-        frames
+        Ok(frames)
     }
 
     fn in_memory(&self, after: u64, max_bytes: usize) -> Option<Vec<Bytes>> {

@@ -9,7 +9,7 @@ use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::App;
 use super::follow;
@@ -19,7 +19,7 @@ use super::refusal::Refusal;
 use crate::connection::Connection;
 use crate::edge;
 use crate::limits::InUse;
-use crate::log::{Head, ReplayLog, TurnKey};
+use crate::log::{Head, LogError, ReplayLog, TurnKey};
 use crate::mutant::mutant;
 use crate::observe::Span;
 use crate::sse::numbered;
@@ -34,6 +34,9 @@ pub(super) const LONGEST: Duration = Duration::from_hours(1);
 
 /// How long a reader may be ahead of what is known here: it has read elsewhere, or the log is being repaired.
 const AHEAD: Duration = Duration::from_secs(3);
+
+/// How long to wait until a log is read again that does not answer.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// Where a turn is read from.
 pub(super) enum Source {
@@ -312,6 +315,17 @@ impl Connected {
         if self.is_ours { Written::End } else { Written::Broken }
     }
 
+    /// Reads the log. One that is away for a moment is a pause.
+    async fn read(&self, after: u64) -> Result<Vec<Bytes>, LogError> {
+        let until = Instant::now() + HEARTBEAT;
+        loop {
+            match self.log.read(self.key.clone(), after, PAGE).await {
+                Err(LogError::Unreachable(_)) if Instant::now() < until => sleep(AGAIN).await,
+                read => return read,
+            }
+        }
+    }
+
     async fn page(&mut self, after: u64) -> Written {
         let after = if mutant!("to_the_tail") && self.hub.is_some() {
             self.reader = Reader::after(self.known.last - 1);
@@ -320,9 +334,10 @@ impl Connected {
             after
         };
         let frames = match &self.hub {
-            Some(hub) => hub.page(&*self.log, &self.key, after, PAGE).await,
-            None => self.log.read(self.key.clone(), after, PAGE).await.unwrap_or_default(),
-        };
+            Some(hub) => hub.page(after, PAGE, self.read(after)).await,
+            None => self.read(after).await,
+        }
+        .unwrap_or_default();
         // It was purged, or has expired meanwhile.
         if frames.is_empty() || self.reader.wrote(after + 1, frames.len() as u64).is_err() {
             return self.leave();
