@@ -112,8 +112,7 @@ impl Hub {
             self.all_bytes.fetch_add(frame.len(), Ordering::Relaxed);
             ring.frames.push_back(frame);
         }
-        let is_crowded = self.all_bytes.load(Ordering::Relaxed) > RINGS;
-        let room = if is_crowded && self.readers.load(Ordering::Relaxed) == 0 { 0 } else { RING };
+        let room = if self.is_crowded() && self.readers.load(Ordering::Relaxed) == 0 { 0 } else { RING };
         while ring.bytes > room
             && let Some(frame) = ring.frames.pop_front()
         {
@@ -187,6 +186,11 @@ impl Hub {
         let skip = usize::try_from(first.checked_sub(ring.first)?).ok()?;
         let range: Vec<Bytes> = ring.frames.iter().skip(skip).take(count).cloned().collect();
         (range.len() == count).then_some(range)
+    }
+
+    /// Whether all turns together have more in memory than they may.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.all_bytes.load(Ordering::Relaxed) > RINGS
     }
 
     pub(super) fn readers(&self) -> usize {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
-use tokio::time::{interval, sleep, sleep_until, timeout};
+use tokio::time::{MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout};
 
 use super::hub::{Hub, Request};
 use super::refusal::Refusal;
@@ -31,6 +31,10 @@ const BEAT: Duration = Duration::from_secs(1);
 /// How long such a log may be away before the turn is given up, and how often it is tried meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 const TRY: Duration = Duration::from_millis(200);
+/// How long after a turn's end its owner sees to it that such a log still has the turn, and how often it looks. Where the end is lost,
+/// others give the turn up after three seconds at least.
+const REPLICA: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_secs(2);
 
 /// The end of a turn whose owner has failed.
 pub(super) const FAULT: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Gone };
@@ -117,6 +121,7 @@ pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
         tokio::spawn(timeout(FAREWELL, async move { while let Some(Ok(_)) = body.frame().await {} }));
     }
     drop(running);
+    let _ = timeout(REPLICA, run.keep()).await;
 }
 
 struct Run<'r> {
@@ -237,6 +242,33 @@ impl<'r> Run<'r> {
             }
         }
         true
+    }
+
+    /// Appends the turn again, with its end, whenever the log has lost some of it.
+    async fn keep(&mut self) {
+        let Some(shared) = self.shared else { return };
+        let mut looks = interval_at(tokio::time::Instant::now() + LOOK, LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while self.machine.is_replica() && !self.hub.is_crowded() {
+            looks.tick().await;
+            let last = self.hub.watch().borrow().last;
+            match shared.beat(self.claim, last).await {
+                Ok(_) => self.on(Event::Tail(last)),
+                Err(LogError::Tail(last)) => self.on(Event::Tail(last)),
+                // It is made again only as a whole.
+                Err(LogError::Gone)
+                    if self.hub.range(1, usize::try_from(last).unwrap_or(usize::MAX)).is_some() =>
+                {
+                    self.restore(shared);
+                }
+                Err(LogError::Closed | LogError::Unreachable(_)) => {}
+                Err(_) => return,
+            }
+            while let Some(appending) = self.appending.take() {
+                let appended = appending.await;
+                self.appended(appended);
+            }
+        }
     }
 
     fn stop<T>(&mut self, asking: &mut Option<T>) {

@@ -1,8 +1,8 @@
 //! The owner of a turn reads it from the agent and writes it to the log.
 //!
 //! Its one rule: frames are delivered after the log has acknowledged them. At most one append is on its way; what comes
-//! meanwhile is the next one, so a slow log sees fewer and larger appends. While it lives, the owner is the log's replica: what a
-//! log has lost of the turn is appended to it again.
+//! meanwhile is the next one, so a slow log sees fewer and larger appends. While it lives, and for a while after the turn's end, the
+//! owner is the log's replica: what a log has lost of the turn is appended to it again.
 
 use std::mem;
 
@@ -133,6 +133,8 @@ enum Phase {
     Reading { may_be_last: bool },
     /// The end is known and not acknowledged.
     Ending(End),
+    /// Readers know the end. The log may still lose it.
+    Shown(End),
     /// Nothing more happens.
     Over,
 }
@@ -149,9 +151,14 @@ impl Owner {
         matches!(self.phase, Phase::Asking | Phase::Reading { .. }) && self.held_bytes < HELD as u64
     }
 
-    /// Whether nothing more happens.
+    /// Whether readers learn nothing more.
     pub fn is_over(&self) -> bool {
-        self.phase == Phase::Over
+        matches!(self.phase, Phase::Shown(_) | Phase::Over)
+    }
+
+    /// Whether readers know the end, and this owner can append it again.
+    pub fn is_replica(&self) -> bool {
+        matches!(self.phase, Phase::Shown(_))
     }
 
     /// Takes an event and returns what to do, in this order.
@@ -159,6 +166,7 @@ impl Owner {
         let mut commands = Vec::new();
         match (self.phase, event) {
             (Phase::Over, _) => {}
+            (Phase::Shown(end), event) => self.shown(end, event, &mut commands),
             (_, Event::Appended) => self.acknowledged(&mut commands),
             (_, Event::NotAppended(refusal)) => self.refused(refusal, &mut commands),
             (_, Event::Fenced) => self.fenced(&mut commands),
@@ -219,7 +227,7 @@ impl Owner {
     fn append(&mut self, commands: &mut Vec<Command>) {
         let end = match self.phase {
             Phase::Ending(end) => Some(end),
-            Phase::Over => return,
+            Phase::Shown(_) | Phase::Over => return,
             Phase::Asking | Phase::Reading { .. } => None,
         };
         if self.in_flight.is_some() || self.held == 0 && end.is_none() {
@@ -234,10 +242,24 @@ impl Owner {
     fn acknowledged(&mut self, commands: &mut Vec<Command>) {
         let Some(InFlight { last, end }) = self.in_flight.take() else { return };
         self.next = last + 1;
-        if end.is_some() {
-            self.phase = Phase::Over;
+        if let Some(end) = end {
+            self.phase = Phase::Shown(end);
         }
         commands.push(Command::Deliver { last, end });
+    }
+
+    /// What the log says after the end: it is asked whether it still has the turn.
+    fn shown(&mut self, end: End, event: Event, commands: &mut Vec<Command>) {
+        match event {
+            // It says so only of a turn without an end.
+            Event::Tail(last) => {
+                self.in_flight = Some(InFlight { last: self.next - 1, end: Some(end) });
+                self.repeat(last + 1, commands);
+            }
+            Event::Appended | Event::NotAppended(Refusal::Away) => self.in_flight = None,
+            Event::NotAppended(Refusal::Full | Refusal::Lost) | Event::Fenced => self.phase = Phase::Over,
+            _ => {}
+        }
     }
 
     /// The log ends with `last`. Only this owner appends to it, so it has the append that is on its way, or it has lost something.

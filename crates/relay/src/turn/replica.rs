@@ -125,15 +125,14 @@ impl World {
                 self.asked = None;
                 self.on(Event::NotAppended(Refusal::Away));
             }
-            // What is lost after the end stays lost: the owner has left.
-            Happening::Shorter(_) if self.owner.is_over() => {}
             Happening::Shorter(count) => {
                 self.log.truncate(self.log.len().saturating_sub(count));
                 // An end that was lost with the frames before it is lost too.
                 self.end = self.end.filter(|_| count == 0);
             }
             Happening::Beat => {
-                if self.asked.is_none() && !self.waits {
+                // A log that has the end says that, and no more.
+                if self.asked.is_none() && !self.waits && self.end.is_none() {
                     self.on(Event::Tail(self.tail()));
                 }
             }
@@ -142,12 +141,12 @@ impl World {
 }
 
 proptest! {
-    /// Whatever happens, the log has all of the turn in the end, and readers have seen nothing else.
+    /// Whatever happens, also after the end, the log has all of the turn at last, and readers have seen nothing else.
     #[test]
-    fn the_owner_repairs_its_log(happenings in happenings()) {
+    fn the_owner_repairs_its_log(before in happenings(), after in happenings()) {
         let mut world = World::default();
         world.on(Event::Answered);
-        for happening in happenings {
+        for happening in before {
             world.happens(happening);
             let all: Vec<u64> = (1..=world.shown.len() as u64).collect();
             assert_eq!(world.shown, all);
@@ -161,5 +160,10 @@ proptest! {
         let all: Vec<u64> = (1..=world.sent).collect();
         assert_eq!((&world.log, &world.shown), (&all, &all));
         assert!(world.owner.is_over() && world.told.is_some() && world.told == world.end);
+        for happening in after.into_iter().chain([Happening::Done, Happening::Beat, Happening::Done]) {
+            world.happens(happening);
+        }
+        assert_eq!((&world.log, &world.shown), (&all, &all));
+        assert!(world.owner.is_replica() && world.told == world.end);
     }
 }

@@ -241,6 +241,55 @@ async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
     assert!(server.is_left_alone().await);
 }
 
+/// The log loses the turn's end, or all of it, when its readers have left.
+#[tokio::test]
+async fn a_turn_that_is_lost_after_its_end_is_appended_again() {
+    let (redis, mut streams) = (Redis::start(), Streams::start());
+    let (url, streams_url) = (redis.url(), stored(&streams));
+    let lose_end = || {
+        let copied = "for _, k in ipairs(redis.call('KEYS', 'was:*')) do redis.call('RENAME', k, string.sub(k, 5)) end";
+        redis.ask(&["EVAL", &format!("{copied} return 'ok'"), "0"]);
+    };
+    let lose_all = || assert_eq!(redis.ask(&["FLUSHALL"]), "OK");
+    let lose_streams = || {
+        streams.kill();
+        streams.start_again();
+    };
+    let ways: [(&str, &str, Box<dyn FnOnce() + '_>); 3] = [
+        ("end", &url, Box::new(lose_end)),
+        ("all", &url, Box::new(lose_all)),
+        ("streams", &streams_url, Box::new(lose_streams)),
+    ];
+    for (turn, store, lose) in ways {
+        let server = Server::start().await;
+        let config = shared(&server, store);
+        let (owner, other) = (Relay::start(&config), Relay::start(&config));
+        let (stream, mut wire) = started(&owner, &server, turn, 2).await;
+        if turn == "end" {
+            let copy =
+                "for _, k in ipairs(redis.call('KEYS', 'tw:t:*')) do redis.call('COPY', k, 'was:'..k) end";
+            assert_eq!(redis.ask(&["EVAL", &format!("{copy} return 'ok'"), "0"]), "ok");
+        }
+        wire.chunk(&delta("t3")).await;
+        wire.chunk(STOP).await;
+        wire.end().await;
+        let whole = stream.rest().await.expect("a good end");
+        lose();
+        let began = Instant::now();
+        let again = loop {
+            let answer = sent(other.events(turn, 0)).await;
+            if answer.status() == 200 {
+                break Stream::of(answer).rest().await;
+            }
+            assert!(began.elapsed() < Duration::from_secs(10), "{turn}: {}", answer.status());
+            sleep(Duration::from_millis(100)).await;
+        };
+        assert_eq!(again.as_ref(), Ok(&whole), "{turn}");
+        assert_eq!(Stream::of(sent(owner.events(turn, 0)).await).rest().await, Ok(whole), "{turn}");
+        assert!(server.is_left_alone().await);
+    }
+}
+
 #[tokio::test]
 async fn when_owner_and_redis_die_readers_begin_again_in_another_log() {
     let (server, mut redis) =

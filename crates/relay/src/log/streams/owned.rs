@@ -225,6 +225,13 @@ impl Kept {
         let tag = tag(&claim.key);
         let used = self.copies.of(&tag);
         let mut owned = used.owned.lock().await;
+        if owned.as_ref().is_some_and(|turn| turn.end.is_some()) {
+            match self.server.tail(&names::turn(&tag)).await? {
+                Some(tail) if tail.is_closed => return Err(LogError::Closed),
+                // The server has lost the end.
+                _ => *owned = None,
+            }
+        }
         let record = Record::Beat { epoch: claim.epoch, log: Some(claim.log), last };
         let is_permitted = |turn: &Turn| turn.permits(&claim).map(|()| true);
         self.write(&used, &mut owned, (record, &[]), &claim, is_permitted).await?;
