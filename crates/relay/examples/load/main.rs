@@ -235,8 +235,8 @@ async fn soak(bench: &Bench, results: &mut Results, redis: &Redis) -> Result<(),
     let turns = bench.work.soak;
     let (files, memory) = (relay.files()?, used(redis));
     let pace = bench.soak(&relay).await?;
-    // Two seconds for the last frames to expire, and some for Redis to notice.
-    tokio::time::sleep(std::time::Duration::from_secs(if results.is_quick { 2 } else { 20 })).await;
+    // Their owners keep them for half a minute, and Redis for a second.
+    tokio::time::sleep(std::time::Duration::from_secs(if results.is_quick { 2 } else { 40 })).await;
     let left = relay.metric("turnwire_relay_subscriptions").await?
         + relay.metric("turnwire_relay_ring_bytes").await?
         + relay.metric("turnwire_relay_turns_open").await?;

@@ -17,7 +17,9 @@ use super::hub::{Hub, Request};
 use super::refusal::Refusal;
 use super::{Agent, App};
 use crate::limits::InUse;
-use crate::log::{Answer, Change, Claim, LogError, NewTurn, ReplayLog, ResponseHead, SharedLog, Wishes};
+use crate::log::{
+    Answer, Change, Claim, Company, LogError, NewTurn, ReplayLog, ResponseHead, SharedLog, Wishes,
+};
 use crate::mutant::mutant;
 use crate::observe::Span;
 use crate::route::Mark;
@@ -247,6 +249,10 @@ impl<'r> Run<'r> {
     /// Appends the turn again, with its end, whenever the log has lost some of it.
     async fn keep(&mut self) {
         let Some(shared) = self.shared else { return };
+        if shared.company().await != Ok(Company::Unknown) {
+            // A log on this machine loses nothing by itself.
+            return;
+        }
         let mut looks = interval_at(tokio::time::Instant::now() + LOOK, LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while self.machine.is_replica() && !self.hub.is_crowded() {
