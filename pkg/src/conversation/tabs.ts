@@ -7,8 +7,8 @@ interface LockManager {
 }
 
 /**
- * Waits for the lock, and tells when it is held. Returns the function that lets it go. Where there are no locks, there are
- * no other tabs.
+ * Waits for the lock, and tells when it is held. Returns the function that lets it go. Where there are no locks, or none may
+ * be used, as in a sandboxed frame, there are no other tabs.
  */
 export function lead(name: string, tell: (isLeading: boolean) => void): () => void {
   const locks = (globalThis.navigator as { locks?: LockManager } | undefined)?.locks;
@@ -23,9 +23,8 @@ export function lead(name: string, tell: (isLeading: boolean) => void): () => vo
     tell(true);
     return held;
   };
-  // Rejects if it is let go before it was held.
   // In quotes: the cores have an export of this name, which is shortened.
-  locks["request"](name, { signal: waiting.signal }, hold).catch(() => {});
+  locks["request"](name, { signal: waiting.signal }, hold).catch(() => waiting.signal.aborted || tell(true));
   return () => {
     waiting.abort();
     release();
