@@ -16,11 +16,17 @@ interface Written {
 /** Binds a form; returns the function that lets it go. */
 export function bindForm(form: Form, { draft, status, setDraft, submit }: Written): () => void {
   const field = form.querySelector<HTMLInputElement | HTMLTextAreaElement>("textarea, input")!;
+  let hasFocus = false;
   const show = (): void => {
     const { text } = draft.get();
     // What is the same is not set: the place in it where the person writes would be lost.
     if (field.value !== text) field.value = text;
-    field.disabled = !status.get().canSubmit;
+    const { canSubmit } = status.get();
+    if (field.disabled !== canSubmit) return;
+    // A field that is disabled loses the focus. It is given back, unless the person writes elsewhere.
+    if (!canSubmit) hasFocus = field.matches(":focus");
+    field.disabled = !canSubmit;
+    if (canSubmit && hasFocus && !field.ownerDocument.querySelector("input:focus, textarea:focus")) field.focus();
   };
   const stops = [draft.subscribe(show), status.subscribe(show)];
   const listen = (target: Pick<EventTarget, "addEventListener" | "removeEventListener">, type: string, listener: (event: Event) => void): void => {
@@ -30,9 +36,9 @@ export function bindForm(form: Form, { draft, status, setDraft, submit }: Writte
   listen(form, "submit", submit);
   listen(field, "input", () => setDraft(field.value));
   listen(field, "keydown", (event) => {
-    const { key, shiftKey, isComposing } = event as KeyboardEvent;
-    // An input submits by itself.
-    if (field.tagName !== "TEXTAREA" || key !== "Enter" || shiftKey || isComposing) return;
+    const { key, keyCode, shiftKey, isComposing } = event as KeyboardEvent;
+    // An input submits by itself. Safari's Enter that ends a composition is none of it any more, and has this code.
+    if (field.tagName !== "TEXTAREA" || key !== "Enter" || shiftKey || isComposing || keyCode === 229) return;
     event.preventDefault();
     form.requestSubmit();
   });

@@ -129,7 +129,20 @@ test("a message that did not arrive can be sent again", async () => {
 
 /** A form as far as it is used. */
 class FakeForm extends EventTarget {
-  field = Object.assign(new EventTarget(), { value: "", disabled: false, tagName: "INPUT" });
+  /** What has the focus in the page: this field, another one, or nothing that is written into. */
+  focused = "";
+  #isDisabled = false;
+  field = Object.defineProperty(
+    Object.assign(new EventTarget(), {
+      value: "",
+      tagName: "INPUT",
+      matches: () => this.focused === "field",
+      focus: () => (this.focused = "field"),
+      ownerDocument: { querySelector: () => (["field", "other"].includes(this.focused) ? {} : null) },
+    }),
+    "disabled",
+    { get: () => this.#isDisabled, set: (on) => ((this.#isDisabled = on), on && this.focused === "field" && (this.focused = "")) },
+  );
   submitted = 0;
   querySelector() {
     return this.field;
@@ -147,6 +160,25 @@ class FakeForm extends EventTarget {
   }
 }
 
+test("while a call waits the field is disabled, and has the focus again afterwards, unless the person writes elsewhere", async () => {
+  const { chats } = await pageOf(approving);
+  const chat = chats.create();
+  const form = new FakeForm();
+  chat.bindForm(form);
+  for (const [before, meanwhile, after] of [["field", "", "field"], ["field", "button", "field"], ["field", "other", "other"], ["button", "button", "button"]]) {
+    form.focused = before;
+    chat.send("go");
+    await until(chat, () => chat.pending.get().length > 0);
+    assert.equal(form.field.disabled, true);
+    assert.equal(form.focused, before === "field" ? "" : before);
+    form.focused = meanwhile;
+    chat.allow(chat.pending.get()[0].key);
+    await quiet(chat);
+    assert.deepEqual([form.field.disabled, form.focused], [false, after]);
+  }
+  chats.close();
+});
+
 test("a form shows the draft, keeps what is written, and submits", async () => {
   const { chats } = await pageOf(approving);
   const chat = chats.create();
@@ -162,6 +194,7 @@ test("a form shows the draft, keeps what is written, and submits", async () => {
   form.field.tagName = "TEXTAREA";
   form.press("Enter", { shiftKey: true });
   form.press("Enter", { isComposing: true });
+  form.press("Enter", { keyCode: 229 });
   assert.equal(form.submitted, 0);
   form.press("Enter");
   assert.equal(form.submitted, 1);

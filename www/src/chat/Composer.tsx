@@ -71,7 +71,8 @@ export function Composer({ field, status, blocked, accept, discards, onCut, cutT
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    // Safari's Enter that ends a composition is none of it any more, and has this code.
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === 229) return;
     event.preventDefault();
     submit();
   };
