@@ -95,13 +95,17 @@ export class Conversations {
 
   /**
    * The conversation of the session that the page's address names after its `#`; without that, a new one. Once there is a
-   * session the address names it, so that a reload goes on with it.
+   * session the address names it, if the page is still there, so that a reload goes on with it. What has a slash after the `#`
+   * is a router's, and stays.
    */
   openFromAddress(): Conversation {
+    const { href, hash = "" } = globalThis.location ?? {};
+    if (hash.includes("/")) return this.create();
     // This reads any address, where `decodeURIComponent` would throw.
-    const sessionId = new URLSearchParams(globalThis.location?.hash.replace("#", "id=")).get("id");
-    const conversation = sessionId ? this.open(sessionId) : this.create();
-    conversation.on("session", ({ id }) => history.replaceState(history.state, "", `#${encodeURIComponent(id)}`));
+    const sessionId = new URLSearchParams(hash.replace("#", "id=")).get("id");
+    if (sessionId) return this.open(sessionId);
+    const conversation = this.create();
+    conversation.on("session", ({ id }) => location.href === href && history.replaceState(history.state, "", `#${encodeURIComponent(id)}`));
     return conversation;
   }
 

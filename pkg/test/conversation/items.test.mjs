@@ -100,10 +100,8 @@ test("while a message grows, only its item changes", async () => {
 });
 
 test("the session is in the page's address, also one whose id is no part of an address", async () => {
-  const place = { hash: "" };
   const states = [];
-  globalThis.location = place;
-  globalThis.history = { state: { kept: true }, replaceState: (state, _, url) => (states.push(state), (place.hash = url)) };
+  const place = pageAt("", states);
   try {
     const { chats } = await pageOf(() => ["here"]);
     const chat = chats.openFromAddress();
@@ -121,7 +119,67 @@ test("the session is in the page's address, also one whose id is no part of an a
     assert.equal(chats.openFromAddress().info.get().sessionId, "100%", "an address that a person has written");
     chats.close();
   } finally {
-    delete globalThis.location;
-    delete globalThis.history;
+    leavePage();
   }
 });
+
+test("the address is named after a session once, and only if the page is still there", async () => {
+  const states = [];
+  const place = pageAt("", states);
+  try {
+    const { chats } = await pageOf(() => ["here"], { protocol: "awaken" });
+    const chat = chats.openFromAddress();
+    chat.send("one");
+    await until(chat, () => chat.info.get().sessionId !== null);
+    place.hash = "#another";
+    // A session gets its title after its first turn.
+    await quiet(chat);
+    let told = 0;
+    chat.on("session", () => (told += 1));
+    chat.send("two");
+    await quiet(chat);
+    assert.equal(place.hash, "#another");
+    const other = chats.create();
+    place.hash = "";
+    const left = chats.openFromAddress();
+    place.hash = "#another";
+    for (const each of [left, other]) {
+      each.send("go");
+      await quiet(each);
+    }
+    assert.equal(place.hash, "#another", "the page has left it");
+    assert.equal(states.length, 1);
+    chats.close();
+  } finally {
+    leavePage();
+  }
+});
+
+test("the address of a router is no session's, and stays", async () => {
+  const states = [];
+  const place = pageAt("#/settings", states);
+  try {
+    const { chats } = await pageOf(() => ["here"]);
+    const chat = chats.openFromAddress();
+    assert.equal(chat.info.get().sessionId, null);
+    chat.send("one");
+    await quiet(chat);
+    assert.deepEqual([place.hash, states], ["#/settings", []]);
+    chats.close();
+  } finally {
+    leavePage();
+  }
+});
+
+/** A page at an address; `states` gets those of the history. */
+function pageAt(hash, states) {
+  const place = { hash, get href() { return `https://page.example/${this.hash}`; } };
+  globalThis.location = place;
+  globalThis.history = { state: { kept: true }, replaceState: (state, _, url) => (states.push(state), (place.hash = url)) };
+  return place;
+}
+
+function leavePage() {
+  delete globalThis.location;
+  delete globalThis.history;
+}
