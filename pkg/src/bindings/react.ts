@@ -1,6 +1,5 @@
 /**
- * Hooks over a Readable. It is no useSyncExternalStore: a store that changes each frame would interrupt transitions
- * for as long as it changes.
+ * Hooks over a Readable. It is no useSyncExternalStore: a store that changes each frame would interrupt transitions.
  *
  * @module turnwire/react
  */
@@ -13,7 +12,6 @@ export type { Readable };
 
 /** A value, and what it was read from. */
 type Reading<T> = { readonly source: Readable<T>; readonly value: T };
-
 const read = <T>(source: Readable<T>): Reading<T> => ({ source, value: source.get() });
 
 /**
@@ -30,10 +28,9 @@ export function useReadable<T>(source: Readable<T>): T {
       const next = read(source);
       setLast((was) => (was.source !== source || Object.is(was.value, next.value) ? was : next));
     };
-    const unsubscribe = source.subscribe(update);
     // What changed since the component rendered told no one.
     update();
-    return unsubscribe;
+    return source.subscribe(update);
   }, [source]);
   return shown.value;
 }
