@@ -98,8 +98,8 @@ const INTERNAL =
   "isBusy isCancelled isChanged isForgotten isFork isFree isHandedOut isHeard isHeld isHolding " +
   "isIdle isLeading isLeft isLoaded isNeeded isNews isOpen isOver isOwn isPaused isRead " +
   "isRemoved isShown isStopping isTaken isUncertain isWaiting isWatched isWhole joint keyOf " +
-  "lastAsked lastKey lastMessage lastRank lateResponseOf learn leavesUnseen liveTurn " +
-  "loadBranch markCancelled mirror nameOf natives newest notify opened pendingKey pendingOf " +
+  "lastAsked lastKey lastMessage lastRank later learn leavesUnseen liveTurn " +
+  "loadBranch markCancelled mirror nameOf natives newest notify opened pendingOf " +
   "places planned prepare putTools questionOf rank readOn readers reading readsEarlier recall " +
   "received records refreshCalls release reread resolveActions rounds saved separateAnswers " +
   "serverTools setPause setTerms setWantsEvents setWantsNative settings settled shorten " +

@@ -69,8 +69,8 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
   }
 
   /**
-   * Sends the last message: a question, or answers to calls. A question that the conversation has is asked anew in its place.
-   * Rejects with the conversation's error if that cannot be done, such as on a server without branches.
+   * Sends the last message: a question, or answers to calls. A question that the conversation has is asked anew in its place;
+   * on a server without branches in a new turn, and a changed one is rejected with the conversation's error.
    */
   async sendMessages({ chatId, messages, abortSignal }: Sent<M>): Promise<ReadableStream<UIMessageChunk>> {
     const chat = await this.#loaded(chatId);
@@ -205,7 +205,7 @@ function answerIn(conversation: Conversation): { rows: readonly Row[]; others: S
 /** Asks a question; one that is known in its place. Returns the key of its turn. */
 function ask(chat: Chat, message: UIMessage): string {
   const { conversation } = chat;
-  const { rows, turn, status, queue, send, retry, edit } = conversation;
+  const { rows, turn, status, queue, info, send, retry, regenerate, edit } = conversation;
   const parts = message.parts.flatMap((part): ContentPart[] => {
     if (part.type === "text") return [{ type: "text", text: part.text }];
     return part.type === "file" ? [filePart(part.url, part.mediaType, part.filename)] : [];
@@ -214,7 +214,9 @@ function ask(chat: Chat, message: UIMessage): string {
   const row = rows.get().find((one) => isQuestion(conversation, one) && idOf(chat, one) === message.id);
   if (row) {
     const isSame = messageOf(conversation, row)?.text === parts.flatMap((part) => ("text" in part ? part.text : [])).join("\n");
-    return isSame && turn(row.turn).get()?.canRetry ? retry(row.key) : edit(row.key, input);
+    if (isSame && turn(row.turn).get()?.canRetry) return retry(row.key);
+    // Where nothing can be asked in place of a question, the same one is asked in a new turn.
+    return isSame && !info.get().capabilities?.fork ? regenerate(row.key) : edit(row.key, input);
   }
   const key = send(input, chat.isLeft ? { whenBusy: "interrupt" } : {});
   chat.isLeft = false;

@@ -3,7 +3,7 @@
 import type { ExportedMessageRepository, ThreadMessage } from "@assistant-ui/react";
 import type { Conversation } from "../conversation/conversation.js";
 import type { Call, Message, Part, Pending, Row, Snapshot, Thread } from "../conversation/types.js";
-import { askedBy, type Exchange, exchanges, messageOf, placeOf, questionsOf, resultText, resultValue } from "./exchanges.js";
+import { askedBy, type Exchange, exchanges, messageOf, placeOf, questionsOf, resultText, resultValue, waitingAs } from "./exchanges.js";
 
 type Content = Extract<ThreadMessage, { role: "assistant" }>["content"][number];
 type CallContent = Extract<Content, { type: "tool-call" }>;
@@ -22,8 +22,10 @@ interface Asked {
   readonly said: string;
   readonly after: string | undefined;
   readonly call: Call;
-  /** The server's id. */
+  /** The server's id, which another turn may ask about as well. */
   readonly id: string;
+  /** The turn that asked. */
+  readonly turn: string | undefined;
 }
 
 const METADATA = { unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [], custom: {} } as const;
@@ -95,20 +97,20 @@ export class ThreadMessages {
     for (const call of waiting) {
       open.add(call.key);
       const id = call.pending && "tool_call_id" in call.pending ? call.pending.tool_call_id : call.id;
-      this.#questions.set(call.key, { said, after, id, ...this.#questions.get(call.key), call });
+      this.#questions.set(call.key, { said, after, id, turn: waitingAs(this.#conversation, call.key)?.turn, ...this.#questions.get(call.key), call });
     }
     for (const [key, one] of this.#questions) {
       if (open.has(key) || one.call.answer?.sent) continue;
-      const answer = this.#answerOf(one.id);
+      const answer = this.#answerOf(one);
       if (one.call.pending || answer) this.#questions.set(key, { ...one, call: { ...one.call, pending: null, answer } });
     }
   }
 
-  /** The newest answer to what was asked under this id. */
-  #answerOf(id: string): Call["answer"] {
+  /** The answer to what was asked: the first one after the turn that asked. */
+  #answerOf({ id, turn: asking }: Asked): Call["answer"] {
     const { turns, turn } = this.#conversation;
-    const given = turns.get().flatMap((key) => (turn(key).get()?.snapshot.input ?? []).flatMap((item) => (item.type === "user.tool_response" && item.tool_call_id === id ? item.content : [])));
-    const content = given.at(-1);
+    const all = turns.get();
+    const [content] = all.slice(all.indexOf(asking ?? "") + 1).flatMap((key) => (turn(key).get()?.snapshot.input ?? []).flatMap((item) => (item.type === "user.tool_response" && item.tool_call_id === id ? item.content : [])));
     return content === undefined ? null : { answer: { kind: "text", content }, sent: true };
   }
 

@@ -4,7 +4,7 @@
 export interface TextStore {
   /** Returns the text of this key, or null if there is none. */
   get(key: string): string | null | Promise<string | null>;
-  /** Keeps a text in place of the one before. */
+  /** Keeps a text in place of the one before. Throws if it cannot; then it must not keep the one before either. */
   set(key: string, text: string): void;
   /** Forgets the text. */
   remove(key: string): void;
@@ -20,8 +20,10 @@ export function sessionStore(): TextStore | null {
       set: (key, text) => {
         try {
           storage.setItem(key, text);
-        } catch {
-          // It is full: files are large. What is in memory stays there.
+        } catch (error) {
+          // It is full: files are large. An older text would be taken for what is there now.
+          storage.removeItem(key);
+          throw error;
         }
       },
       remove: (key) => storage.removeItem(key),

@@ -1,18 +1,18 @@
 // A person's answers as items of a turn's input, and the calls that wait by names that survive a reload.
 import type { AuthorizationAction, RequiredAction, TurnSnapshot } from "../snapshot/snapshot.js";
-import type { TurnInputItem } from "../wire/events.js";
-import { allow, deny, respond } from "../client/face.js";
+import type { Approval, TurnInputItem } from "../wire/events.js";
+import { isObject, respond } from "../client/face.js";
 import type { WaitingCall } from "./plan/facts.js";
-import type { Answer, Pending } from "./types.js";
+import type { Answer, GivenAnswer, Pending } from "./types.js";
 
-/** The name of what waits: a call by its thread and id, or a server that must be signed in to. */
-export function nameOf(action: RequiredAction): string {
-  return JSON.stringify(action.type === "mcp.auth_required" ? [action.server.id] : [action.thread_id, action.tool_call_id]);
+/** The name of a call: in two threads calls may have the same id. So may calls of two turns. */
+export function callName(threadId: string, callId: string): string {
+  return JSON.stringify([threadId, callId]);
 }
 
-/** The id of the call with this name. */
-export function callIdIn(name: string): string | undefined {
-  return (JSON.parse(name) as string[])[1];
+/** The name of what waits: that of a call, or of a server that must be signed in to. */
+export function nameOf(action: RequiredAction): string {
+  return action.type === "mcp.auth_required" ? JSON.stringify([action.server.id]) : callName(action.thread_id, action.tool_call_id);
 }
 
 /** What of this name a turn waits for. */
@@ -49,9 +49,11 @@ function membersOf({ suspension }: Exclude<RequiredAction, AuthorizationAction>)
 export function itemFor(action: RequiredAction, answer: Answer | TurnInputItem): TurnInputItem | undefined {
   if ("type" in answer) return answer;
   switch (action.type) {
-    case "tool.approval_required":
-      if (answer.kind === "deny") return deny(action, answer.reason?.trim());
-      return allow(action, answer.kind === "allow" && answer.remember ? { remember: true } : {});
+    case "tool.approval_required": {
+      const { thread_id, tool_call_id } = action;
+      const { kind: status, ...more } = decision(answer.kind !== "deny", answer as Given);
+      return { type: "user.tool_approval", thread_id, tool_call_id, approval: { status, ...more } as Approval };
+    }
     case "tool.response_required":
       return respond(action, contentOf(answer));
     case "mcp.auth_required":
@@ -61,41 +63,46 @@ export function itemFor(action: RequiredAction, answer: Answer | TurnInputItem):
 
 /** An answer as the content of a response: a decision is an object, as servers ask for it. */
 function contentOf(answer: Answer): unknown {
-  switch (answer.kind) {
-    case "text":
-      return answer.content;
-    case "allow":
-      return { approved: true, ...(answer.remember && { remember: true }) };
-    case "deny": {
-      const reason = answer.reason?.trim();
-      return { approved: false, ...(reason && { reason }) };
-    }
-  }
+  if (answer.kind === "text") return answer.content;
+  const approved = answer.kind === "allow";
+  const { remember, reason, result } = decision(approved, answer) as Given;
+  // JSON leaves out what there is not.
+  return { approved, remember, reason, ...(result as object | undefined) };
 }
 
-/** The answer in an item of a turn's input, and the id of its call. */
-export function answerIn(item: TurnInputItem): { readonly callId: string; readonly answer: Answer } | null {
-  switch (item.type) {
-    case "user.tool_response":
-      return { callId: item.tool_call_id, answer: decisionIn(item.content) ?? { kind: "text", content: item.content } };
-    case "user.tool_approval": {
-      const { approval, tool_call_id: callId } = item;
-      return { callId, answer: decision(approval.status === "allow", approval) };
-    }
-    default:
-      return null;
-  }
+/** An item of a turn's input that answers a call. */
+export type AnswerItem = Exclude<TurnInputItem, { type: "user.message" }>;
+
+/** The answers in items: the same ones each time. */
+const sent = new WeakMap<AnswerItem, GivenAnswer>();
+
+/** The answer that was sent with an item. */
+export function sentIn(item: AnswerItem): GivenAnswer {
+  let given = sent.get(item);
+  if (!given) sent.set(item, (given = Object.freeze({ answer: Object.freeze(answerIn(item)), sent: true })));
+  return given;
+}
+
+/** The answer in an item of a turn's input. */
+export function answerIn(item: AnswerItem): Answer {
+  if (item.type === "user.tool_response") return decisionIn(item.content) ?? { kind: "text", content: item.content };
+  const { approval } = item;
+  return decision(approval.status === "allow", approval);
 }
 
 /** What a decision may have beside it. */
 interface Given {
   readonly remember?: unknown;
+  readonly result?: unknown;
   readonly reason?: unknown;
+  readonly cancel?: unknown;
 }
 
-function decision(isAllowed: boolean, { remember, reason }: Given): Answer {
-  if (isAllowed) return { kind: "allow", ...(remember === true && { remember }) };
-  return { kind: "deny", ...(typeof reason === "string" && reason !== "" && { reason }) };
+/** A decision, without what says nothing. */
+function decision(isAllowed: boolean, { remember, result, reason, cancel }: Given): Exclude<Answer, { kind: "text" }> {
+  if (isAllowed) return { kind: "allow", ...(remember === true && { remember }), ...(isObject(result) && { result: result as Record<string, unknown> }) };
+  const words = typeof reason === "string" && reason.trim();
+  return { kind: "deny", ...(words && { reason: words }), ...(cancel === true && { cancel }) };
 }
 
 function decisionIn(content: string): Answer | null {
@@ -103,7 +110,8 @@ function decisionIn(content: string): Answer | null {
   try {
     const given = JSON.parse(content) as Given & { readonly approved?: unknown };
     if (typeof given.approved !== "boolean") return null;
-    return decision(given.approved, given);
+    const { remember, reason } = given;
+    return decision(given.approved, { remember, reason });
   } catch {
     // A text that begins like an object.
     return null;

@@ -1,58 +1,47 @@
-// What is known of calls besides their own turns: what waits for a person now, and the answers that were given.
+// What is known of calls besides the turns: what waits for a person now, and the answers that were given here.
 import type { RequiredAction, TurnSnapshot } from "../snapshot/snapshot.js";
-import type { TurnInputItem } from "../wire/events.js";
-import { actionIn, answerIn, callIdIn } from "./answers.js";
+import { actionIn, type AnswerItem, answerIn } from "./answers.js";
 import type { PlannedCall } from "./plan/effects.js";
 import type { Answer, GivenAnswer } from "./types.js";
 
-/** The actions and answers of a conversation's calls, by the calls' ids. */
+/** The actions and answers of a conversation's calls, by the calls' keys. */
 export class CallBook {
   #pending = new Map<string, RequiredAction>();
   #given = new Map<string, GivenAnswer>();
-  /** The answers in the inputs of turns. */
+  /** Answers that were sent: a turn that went on has them in no input. */
   readonly #sent = new Map<string, GivenAnswer>();
-  readonly #inputs = new WeakSet<readonly TurnInputItem[]>();
 
-  pendingOf(callId: string): RequiredAction | null {
-    return this.#pending.get(callId) ?? null;
+  pendingOf(key: string): RequiredAction | null {
+    return this.#pending.get(key) ?? null;
   }
 
   /** What was sent before answers nothing that is asked again. */
-  answerOf(callId: string): GivenAnswer | null {
-    return this.#given.get(callId) ?? (this.#pending.has(callId) ? undefined : this.#sent.get(callId)) ?? null;
+  answerOf(key: string): GivenAnswer | null {
+    return this.#given.get(key) ?? (this.#pending.has(key) ? undefined : this.#sent.get(key)) ?? null;
   }
 
-  /** Takes the answers in a turn's input; returns the calls that they answer. */
-  takeInput(input: readonly TurnInputItem[]): string[] {
-    if (this.#inputs.has(input)) return [];
-    this.#inputs.add(input);
-    return input.flatMap((item) => {
-      const known = answerIn(item);
-      if (!known) return [];
-      this.#sent.set(known.callId, Object.freeze({ answer: Object.freeze(known.answer), sent: true }));
-      return known.callId;
-    });
-  }
-
-  /** Takes the calls that wait; `snapshotOf` returns the snapshot of their turn. Returns the calls that have changed. */
-  take(calls: readonly PlannedCall[], snapshotOf: (turn: number) => TurnSnapshot): Set<string> {
+  /**
+   * Takes the calls that wait; `snapshotOf` returns the snapshot of their turn, `keyOf` the key. Returns the keys of the calls
+   * that have changed.
+   */
+  take(calls: readonly PlannedCall[], snapshotOf: (turn: number) => TurnSnapshot, keyOf: (call: PlannedCall) => string): Set<string> {
     const pending = new Map<string, RequiredAction>();
     const given = new Map<string, GivenAnswer>();
-    for (const { turn, call, who, sent, answer } of calls) {
-      const id = callIdIn(call);
+    for (const planned of calls) {
+      const { turn, call, who, sent, answer } = planned;
       const action = actionIn(snapshotOf(turn), call);
-      if (id === undefined || !action) continue;
-      if (!sent && who !== "tool") pending.set(id, action);
+      if (!action || who === "signIn") continue;
+      const key = keyOf(planned);
+      if (!sent && who !== "tool") pending.set(key, action);
       if (answer === "") continue;
-      const known = JSON.parse(answer) as Answer | TurnInputItem;
-      const own = givenAnswer("type" in known ? answerIn(known)!.answer : known, sent, this.#given.get(id));
-      given.set(id, own);
-      // A turn that went on has it in no input.
-      if (sent) this.#sent.set(id, own);
+      const known = JSON.parse(answer) as Answer | AnswerItem;
+      const own = givenAnswer("type" in known ? answerIn(known) : known, sent, this.#given.get(key));
+      given.set(key, own);
+      if (sent) this.#sent.set(key, own);
     }
     const changed = new Set<string>();
     const compare = <T>(next: Map<string, T>, before: Map<string, T>): void => {
-      for (const id of [...next.keys(), ...before.keys()]) if (next.get(id) !== before.get(id)) changed.add(id);
+      for (const key of [...next.keys(), ...before.keys()]) if (next.get(key) !== before.get(key)) changed.add(key);
     };
     compare(pending, this.#pending);
     compare(given, this.#given);

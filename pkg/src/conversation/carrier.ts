@@ -25,6 +25,8 @@ export interface Carried {
   readonly sessionId: string | null;
   /** What the session's first turn says, which gives it its title; empty if that turn is not loaded. */
   readonly firstInput: readonly TurnInputItem[];
+  /** Resolves when the plan was told what an earlier page has stored; `undefined` if it is already. */
+  readonly restored: Promise<unknown> | undefined;
   /** Tells the plan. */
   tell(fact: Fact): void;
   /** Something of a turn has changed that the plan need not know. */
@@ -150,6 +152,8 @@ export class Carrier implements Carrying {
 
   async #client(): Promise<Client> {
     const client = await this.#options.client;
+    // Before that, the server's turns would be taken for other people's.
+    await this.#to.restored;
     this.#to.connected(client);
     return client;
   }
@@ -219,7 +223,8 @@ export class Carrier implements Carrying {
   /** Keeps why a turn was not sent, and tells it. */
   #unsent(tracked: TrackedTurn, error: unknown): void {
     tracked.error = asTurnwireError(error);
-    this.#fail(error);
+    // The person knows of a stop.
+    if (tracked.error.code !== "turn_not_started") this.#fail(error);
   }
 
   #itemsOf(input: StartInput): TurnInputItem[] {

@@ -100,6 +100,8 @@ export class Conversation {
   }
 
   async #load(): Promise<void> {
+    // A component may read it while it renders: nothing is told then.
+    await undefined;
     const isLoading = (): boolean => this.status.get().phase === "loading";
     if (!this.#isClosed && !this.#engine.planned.isLoaded && !isLoading()) this.#act("loaded", { kind: "catchUp" });
     await new Promise<void>((resolve) => {
@@ -187,14 +189,14 @@ export class Conversation {
    * Throws a `StateError` if the call does not wait, or was answered.
    */
   readonly answer = (key: string, answer: Answer | null): void => {
-    const asked = this.#engine.planned.calls.find(({ call }) => this.#shown.pendingKey(call) === key);
+    const asked = this.#engine.planned.calls.find(({ turn, call }) => this.#engine.callKey(turn, call) === key);
     if (!asked) throw refusalError("notWaiting", "answer");
     const { turn, call } = asked;
     this.#act("answer", { kind: "answer", turn, call, answer: answer && JSON.stringify(answer) });
   };
 
   /** Lets a call run, by its key in `pending`. `remember` asks the server not to ask again (`canRemember`). Throws as `answer`. Bound. */
-  readonly allow = (key: string, { remember = false }: { remember?: boolean } = {}): void => this.answer(key, { kind: "allow", ...(remember && { remember }) });
+  readonly allow = (key: string, options: Omit<Extract<Answer, { kind: "allow" }>, "kind"> = {}): void => this.answer(key, { kind: "allow", ...options });
 
   /** Does not let a call run, by its key in `pending`. Throws as `answer`. Bound. */
   readonly deny = (key: string, reason?: string): void => this.answer(key, { kind: "deny", ...(reason && { reason }) });

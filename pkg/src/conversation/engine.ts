@@ -1,6 +1,6 @@
 // The life of a conversation behind its readables: tells its plan what happens, has the plan's effects carried out, and
 // puts together what is shown.
-import { asTurnwireError, FrameNotifier, Listeners, onReturn, StateError } from "../client/face.js";
+import { FrameNotifier, InputError, Listeners, messageOf, onReturn, StateError } from "../client/face.js";
 import type { Client } from "../client/client.js";
 import type { Session } from "../client/session.js";
 import type { TurnwireError } from "../common/errors.js";
@@ -10,7 +10,7 @@ import type { TurnInputItem } from "../wire/events.js";
 import { CallBook } from "./calls.js";
 import { type Carried, Carrier, type CarrierOptions } from "./carrier.js";
 import type { DehydratedTurn } from "./dehydrated.js";
-import type { PlannedTurn, PlanView } from "./plan/effects.js";
+import type { PlannedCall, PlannedTurn, PlanView } from "./plan/effects.js";
 import type { Fact, PlanOptions, WhenBusy } from "./plan/facts.js";
 import { createPlan } from "./plan/plan.js";
 import { refusalError } from "./refusals.js";
@@ -71,6 +71,9 @@ export class Engine implements Carried {
   readonly #kept = new Map([["", ""], [DRAFT, ""]]);
   /** The ends of the names that are being read. */
   readonly #unread = new Set<string>();
+  restored: Promise<unknown> | undefined;
+  /** What the store has thrown last, which is told once; empty if it works. */
+  #storeFailure = "";
   /** The facts that wait until the one before was taken. */
   readonly #facts: Fact[] = [];
   #isTelling = false;
@@ -150,6 +153,11 @@ export class Engine implements Carried {
     return this.#plan.nameOf(key);
   }
 
+  /** The key of what a turn waits for: that of its call, if that is shown. */
+  callKey(turn: number, call: string): string {
+    return this.view.callKey(call, this.nameOf(turn)) ?? call;
+  }
+
   /** The input of the question that a turn answers (JSON); empty if there is none. */
   questionOf(key: number): string {
     const question = this.#plan.questionOf(key);
@@ -159,11 +167,11 @@ export class Engine implements Carried {
 
   /** Shows turns that were read before, until they are read here. */
   hydrate(turns: readonly DehydratedTurn[]): void {
+    this.#initial = turns.map(({ key }) => key);
+    this.view.arrange(this.#initial);
     for (const { key, snapshot, createdAt } of turns) {
       this.view.show({ key, snapshot, createdAt, branch: null, canRetry: false, delivery: "sent", error: null, steered: [] });
     }
-    this.#initial = turns.map(({ key }) => key);
-    this.view.arrange(this.#initial);
   }
 
   /**
@@ -233,7 +241,7 @@ export class Engine implements Carried {
       this.#unread.add(end);
       const stored = this.#withStore((store, key) => store.get(key + end));
       if (typeof stored !== "object" || stored === null) restore(stored ?? null);
-      else void stored.catch((error: unknown) => (this.failed(asTurnwireError(error), false), null)).then(restore);
+      else this.restored = Promise.all([this.restored, stored.catch((error: unknown) => (this.#storeFailed(error), null)).then(restore)]);
     }
     void this.#carrier.connect();
   }
@@ -286,6 +294,11 @@ export class Engine implements Carried {
     this.#isStale = false;
     if (isPlanNew) this.#readPlan();
     const { path } = this.planned;
+    if (this.#isRearranged) {
+      const names = path.map(({ name }) => name);
+      this.view.arrange([...this.#initial.filter((name) => !names.includes(name)), ...names]);
+      this.#isRearranged = false;
+    }
     let unread = "";
     for (const key of this.#changed) {
       const turn = this.#path.get(key);
@@ -298,12 +311,8 @@ export class Engine implements Carried {
     }
     this.#changed.clear();
     if (unread) void this.#carrier.loadBranch(unread).then((isRead) => isRead && (this.#lookAtAll(), this.#refresh()));
-    if (this.#isRearranged) {
-      const names = this.planned.path.map(({ name }) => name);
-      this.view.arrange([...this.#initial.filter((name) => !names.includes(name)), ...names]);
-      this.#isRearranged = false;
-    }
-    if (isPlanNew) this.view.refreshCalls(this.calls.take(this.planned.calls, (key) => this.#carrier.turn(key).snapshot()));
+    const keyOf = ({ turn, call }: PlannedCall): string => this.callKey(turn, call);
+    if (isPlanNew) this.view.refreshCalls(this.calls.take(this.planned.calls, (key) => this.#carrier.turn(key).snapshot(), keyOf));
     this.#host.publish(isPlanNew);
   }
 
@@ -325,7 +334,6 @@ export class Engine implements Carried {
     const { known } = tracked;
     if (input !== "") tracked.takeText(input);
     const snapshot = tracked.snapshot();
-    const answered = this.calls.takeInput(snapshot.input);
     const delivery: UserMessage["delivery"] = state === "sending" || state === "unknown" || state === "failed" ? state : "sent";
     this.view.show({
       key: name,
@@ -337,7 +345,6 @@ export class Engine implements Carried {
       createdAt: tracked.createdAt,
       steered: tracked.steeredRows(steered.map(([steeredKey, text]) => [this.nameOf(steeredKey), text] as const)),
     });
-    this.view.refreshCalls(answered);
     return !known || "snapshot" in known;
   }
 
@@ -423,10 +430,20 @@ export class Engine implements Carried {
   #withStore<T>(use: (store: TextStore, key: string) => T): T | undefined {
     const { store } = this.#options;
     try {
-      return store ? use(store, `turnwire:${this.sessionId ?? this.#key}`) : undefined;
+      const result = store ? use(store, `turnwire:${this.sessionId ?? this.#key}`) : undefined;
+      this.#storeFailure = "";
+      return result;
     } catch (error) {
-      this.failed(asTurnwireError(error), false);
+      this.#storeFailed(error);
       return undefined;
     }
+  }
+
+  /** Each key stroke may fail alike. */
+  #storeFailed(cause: unknown): void {
+    const message = messageOf(cause);
+    if (message === this.#storeFailure) return;
+    this.#storeFailure = message;
+    this.failed(new InputError("invalid_option", `\`store\` failed: ${message}`, { cause }), false);
   }
 }

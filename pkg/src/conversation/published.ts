@@ -2,7 +2,7 @@
 import { Listeners } from "../client/face.js";
 import type { Readable } from "../common/readable.js";
 import type { TurnInputItem } from "../wire/events.js";
-import { actionIn, askedBy, callIdIn, canRemember, wordsOf } from "./answers.js";
+import { actionIn, askedBy, canRemember, wordsOf } from "./answers.js";
 import { Cell, type Cells, cells } from "./cells.js";
 import type { Dehydrated } from "./dehydrated.js";
 import type { Engine } from "./engine.js";
@@ -102,12 +102,6 @@ export class Published {
     this.#listeners.tell("change", undefined);
   }
 
-  /** The key of what waits: that of its call, if that is shown. */
-  pendingKey(call: string): string {
-    const id = callIdIn(call);
-    return (id !== undefined && this.#engine.view.callKey(id)) || call;
-  }
-
   /** The question that a text answers. */
   get question(): Pending | undefined {
     return this.pending.get().find(({ asks }) => asks === "text");
@@ -129,8 +123,8 @@ export class Published {
       const snapshot = engine.view.factsOf(key)?.snapshot;
       const action = snapshot && actionIn(snapshot, call);
       if (!action || who === "tool" || sent) return [];
-      const answer = engine.calls.answerOf(callIdIn(call) ?? "");
-      const pendingKey = this.pendingKey(call);
+      const pendingKey = engine.callKey(turn, call);
+      const answer = engine.calls.answerOf(pendingKey);
       const text = wordsOf(action, engine.view.value("call", pendingKey)?.arguments);
       return [{ key: pendingKey, action, asks: answer ? null : askedBy(action), text, turn: key, canRemember: canRemember(action, engine.session?.agent?.tools ?? []), answer }];
     });

@@ -4,6 +4,7 @@ import { grown } from "../client/face.js";
 import type { TurnwireError } from "../common/errors.js";
 import type { MessageSnapshot, RequiredAction, ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot } from "../snapshot/snapshot.js";
 import type { ContentPart } from "../wire/events.js";
+import { callName } from "./answers.js";
 import { PartialJson } from "./partial-json.js";
 import { fileName, isLive, partsOf, statusOf, textOf, type UserItem } from "./reading.js";
 import type { SteeredRows } from "./tracked.js";
@@ -28,10 +29,19 @@ export interface TurnFacts {
 /** What calls have that their own turn does not know. */
 export interface CallFacts {
   /** The action of a call that a person can answer now. */
-  pendingOf(callId: string): RequiredAction | null;
-  answerOf(callId: string): GivenAnswer | null;
-  /** The result that came with a later turn. */
-  lateResponseOf(callId: string): ToolCallResponse | null;
+  pendingOf(key: string): RequiredAction | null;
+  /** The answer that was given here. */
+  answerOf(key: string): GivenAnswer | null;
+  /** What later turns say of the call of this name in a turn. */
+  later(name: string, turn: string): Later;
+}
+
+/** What a turn says of a call of an earlier one. */
+export interface Later {
+  /** The answer in its input. */
+  readonly answer?: GivenAnswer | undefined;
+  /** The result that came with it. */
+  readonly response?: ToolCallResponse | undefined;
 }
 
 /** A turn's part of what a conversation shows. */
@@ -43,7 +53,7 @@ export interface ShownTurn {
   readonly calls: ReadonlyMap<string, Call>;
   /** The readers of the calls' arguments, each with the call as it was read. */
   readonly readers: ReadonlyMap<string, Reader>;
-  /** The keys of calls by the server's ids. */
+  /** The keys of calls by their names. */
   readonly callKeys: ReadonlyMap<string, string>;
   /** The parts of sub-agents' threads that happen in this turn, by thread. */
   readonly threads: ReadonlyMap<string, Omit<Thread, "call">>;
@@ -227,23 +237,27 @@ class Build {
     if (streaming && last && tool_calls.length === 0) parts[parts.length - 1] = { ...last, streaming } as Part;
     for (const call of tool_calls) {
       const callKey = `${key}/call/${call.index}`;
-      parts.push({ type: "call", key: callKey, text: `${call.name}: ${call.status}`, call: this.#call(callKey, call) });
+      parts.push({ type: "call", key: callKey, text: `${call.name}: ${call.status}`, call: this.#call(callKey, call, message) });
     }
     const known = before?.parts ?? [];
     return keptList(parts.map((part, at) => (kept(part, known[at]))), known);
   }
 
-  #call(key: string, snapshot: ToolCallSnapshot): Call {
+  #call(key: string, snapshot: ToolCallSnapshot, { thread_id }: MessageSnapshot): Call {
     const { id } = snapshot;
-    if (id !== "") this.#callKeys.set(id, key);
+    const name = callName(thread_id, id);
+    if (id !== "") this.#callKeys.set(name, key);
+    const later = this.#about.later(name, this.#facts.key);
+    const pending = this.#about.pendingOf(key);
     const next: Call = {
       ...snapshot,
       arguments: this.#arguments(key, snapshot),
       argumentsText: snapshot.arguments,
-      response: snapshot.response ?? this.#about.lateResponseOf(id),
+      response: snapshot.response ?? later.response ?? null,
       key,
-      pending: this.#about.pendingOf(id),
-      answer: this.#about.answerOf(id),
+      pending,
+      // What was sent before answers nothing that is asked again.
+      answer: this.#about.answerOf(key) ?? (pending ? null : (later.answer ?? null)),
       thread: snapshot.thread_id,
     };
     const call = kept(next, this.#before?.calls.get(key));

@@ -150,10 +150,15 @@ export interface Item {
   readonly actions: readonly Action[];
 }
 
-/** A person's answer to a call. */
+/**
+ * A person's answer to a call. `remember`, `result` and `cancel` go to the server where its protocol has them; others refuse
+ * the answer.
+ */
 export type Answer =
-  | { readonly kind: "allow"; readonly remember?: boolean }
-  | { readonly kind: "deny"; readonly reason?: string }
+  /** `remember` asks the server not to ask again (`canRemember`); `result` goes with the yes, such as AG-UI's `{ editedArgs }`. */
+  | { readonly kind: "allow"; readonly remember?: boolean; readonly result?: Readonly<Record<string, unknown>> }
+  /** The model reads the `reason`; `cancel` also stops the turn (Codex). */
+  | { readonly kind: "deny"; readonly reason?: string; readonly cancel?: boolean }
   | { readonly kind: "text"; readonly content: string };
 
 /** An answer that is kept, or was sent. */

@@ -1,7 +1,8 @@
 // What a conversation shows, put together from its turns. The cost of a change depends on the turn that changed, and not
 // on how many there are.
-import type { ToolCallResponse } from "../snapshot/snapshot.js";
-import { type CallFacts, isShallowlySame, keptList, show, type ShownTurn, type TurnFacts } from "./shown.js";
+import type { TurnSnapshot } from "../snapshot/snapshot.js";
+import { callName, sentIn } from "./answers.js";
+import { type CallFacts, isShallowlySame, keptList, type Later, show, type ShownTurn, type TurnFacts } from "./shown.js";
 import type { Call, Message, Row, Thread, TurnView } from "./types.js";
 
 /** What can be asked for by key. */
@@ -17,7 +18,7 @@ export type Changes = { readonly [Kind in keyof Keyed]: ReadonlySet<string> };
 
 /** The shown path of a conversation. */
 export class View {
-  readonly #about: Omit<CallFacts, "lateResponseOf">;
+  readonly #about: CallFacts;
   readonly #turns = new Map<string, ShownTurn>();
   /** The keys of the turns that are shown. */
   path: readonly string[] = Object.freeze([]);
@@ -25,14 +26,19 @@ export class View {
   #isRearranged = false;
   readonly #values: { [Kind in keyof Keyed]: Map<string, Keyed[Kind]> } = { message: new Map(), call: new Map(), thread: new Map(), turn: new Map() };
   #changed = noChanges();
-  readonly #lateResponses = new Map<string, ToolCallResponse>();
+  /** What turns say of calls of earlier ones, by the calls' names, and by the turns that say it. */
+  readonly #said = new Map<string, Map<string, Later>>();
   /** The call that began a thread. */
   readonly #parents = new Map<string, string>();
   /** The thread's parts are in these turns. */
   readonly #threadTurns = new Map<string, Set<string>>();
 
-  constructor(about: Omit<CallFacts, "lateResponseOf">) {
-    this.#about = about;
+  constructor(calls: Omit<CallFacts, "later">) {
+    this.#about = {
+      pendingOf: (key) => calls.pendingOf(key),
+      answerOf: (key) => calls.answerOf(key),
+      later: (name, turn) => this.#later(name, turn),
+    };
   }
 
   /** The rows of all turns. The same array while no row comes or goes. */
@@ -58,13 +64,22 @@ export class View {
     return this.#turns.get(key)?.facts;
   }
 
-  /** The key of a call by the server's id; the newest turn's if several have it. */
-  callKey(callId: string): string | undefined {
-    for (const key of [...this.path].reverse()) {
-      const callKey = this.#turns.get(key)?.callKeys.get(callId);
-      if (callKey !== undefined) return callKey;
+  /** The key of the call that a turn means by this name: its own, or the last one before it. */
+  callKey(name: string, turn: string): string | undefined {
+    const until = this.path.slice(0, this.path.indexOf(turn) + 1);
+    return until.flatMap((key) => this.#turns.get(key)?.callKeys.get(name) ?? []).at(-1);
+  }
+
+  /** What is said of a call after its turn, until a turn has another one of that name. */
+  #later(name: string, turn: string): Later {
+    const later: { -readonly [Member in keyof Later]: Later[Member] } = {};
+    const said = this.#said.get(name);
+    for (const key of said ? this.path.slice(this.path.indexOf(turn) + 1) : []) {
+      later.answer ??= said?.get(key)?.answer;
+      later.response ??= said?.get(key)?.response;
+      if (this.#turns.get(key)?.callKeys.has(name)) break;
     }
-    return undefined;
+    return later;
   }
 
   /** Takes the keys that have changed. */
@@ -87,36 +102,32 @@ export class View {
     const before = this.#turns.get(facts.key);
     const { snapshot } = facts;
     if (before && isShallowlySame(before.facts, facts)) return;
-    this.#put(show(facts, this.#facts, before), before);
-    if (before?.facts.snapshot !== snapshot) this.#takeLateResponses(facts);
+    this.#put(show(facts, this.#about, before), before);
+    if (before?.facts.snapshot !== snapshot) this.#hear(facts.key, snapshot, before?.facts.snapshot);
   }
 
-  /** Shows calls again whose answers or actions have changed. */
-  refreshCalls(callIds: Iterable<string>): void {
-    const ids = [...callIds];
-    if (ids.length === 0) return;
+  /** Shows calls again about which something has changed, by their keys or names. */
+  refreshCalls(calls: Iterable<string>): void {
+    const all = [...calls];
+    if (all.length === 0) return;
     for (const turn of [...this.#turns.values()]) {
-      if (ids.some((id) => turn.callKeys.has(id))) this.#put(show(turn.facts, this.#facts, turn), turn);
+      if (all.some((call) => turn.calls.has(call) || turn.callKeys.has(call))) this.#put(show(turn.facts, this.#about, turn), turn);
     }
   }
 
-  readonly #facts: CallFacts = {
-    pendingOf: (callId) => this.#about.pendingOf(callId),
-    answerOf: (callId) => this.#about.answerOf(callId),
-    lateResponseOf: (callId) => this.#lateResponses.get(callId) ?? null,
-  };
-
-  /** Results of calls of earlier turns. */
-  #takeLateResponses({ snapshot }: TurnFacts): void {
-    const added: string[] = [];
-    for (const { tool_responses } of snapshot.threads) {
-      for (const response of tool_responses) {
-        if (this.#lateResponses.get(response.tool_call_id) === response) continue;
-        this.#lateResponses.set(response.tool_call_id, response);
-        added.push(response.tool_call_id);
-      }
+  /** Takes what a turn says of calls of earlier ones; one that is not shown any more says nothing. */
+  #hear(turn: string, now?: TurnSnapshot, before?: TurnSnapshot): void {
+    if (now?.input === before?.input && now?.threads === before?.threads) return;
+    const [said, known] = [laterIn(now), laterIn(before)];
+    const changed = [...said.keys(), ...known.keys()].filter((name) => !isShallowlySame(said.get(name) ?? {}, known.get(name) ?? {}));
+    for (const name of changed) {
+      const turns = this.#said.get(name) ?? new Map<string, Later>();
+      const later = said.get(name);
+      if (later) turns.set(turn, later);
+      else turns.delete(turn);
+      this.#said.set(name, turns);
     }
-    if (added.length > 0) this.refreshCalls(added);
+    this.refreshCalls(changed);
   }
 
   #put(turn: ShownTurn, before: ShownTurn | undefined): void {
@@ -140,10 +151,7 @@ export class View {
     this.#replace("call", new Map(), turn.calls);
     this.#replace("turn", new Map(), new Map([[key, turn.view]]));
     this.#putThreads(key, undefined, turn);
-    // Another branch may have other results of the same calls.
-    const gone = turn.view.snapshot.threads.flatMap(({ tool_responses }) => tool_responses).map(({ tool_call_id }) => tool_call_id);
-    for (const id of gone) this.#lateResponses.delete(id);
-    if (gone.length > 0) this.refreshCalls(gone);
+    this.#hear(key, undefined, turn.view.snapshot);
   }
 
   #putThreads(key: string, turn: ShownTurn | undefined, before: ShownTurn | undefined): void {
@@ -185,6 +193,21 @@ export class View {
       this.#changed[kind].add(key);
     }
   }
+}
+
+/** What a turn says of calls of earlier ones, by the calls' names. */
+function laterIn(snapshot: TurnSnapshot | undefined): Map<string, Later> {
+  const later = new Map<string, Later>();
+  for (const item of snapshot?.input ?? []) {
+    if (item.type !== "user.message") later.set(callName(item.thread_id, item.tool_call_id), { answer: sentIn(item) });
+  }
+  for (const { id, tool_responses } of snapshot?.threads ?? []) {
+    for (const response of tool_responses) {
+      const name = callName(id, response.tool_call_id);
+      later.set(name, { ...later.get(name), response });
+    }
+  }
+  return later;
 }
 
 function noChanges(): { [Kind in keyof Keyed]: Set<string> } {

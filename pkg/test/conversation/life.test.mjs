@@ -215,6 +215,56 @@ test("of two tabs one runs the page's tools; when it is gone, the other does", a
   }
 });
 
+test("where locks may not be used, as in a sandboxed frame, the page's tools run", async () => {
+  const { navigator } = globalThis;
+  const locks = { request: () => Promise.reject(new DOMException("the origin is opaque", "SecurityError")) };
+  Object.defineProperty(globalThis, "navigator", { value: { locks, onLine: true }, configurable: true });
+  try {
+    const script = async function* () {
+      const [sum] = yield { tool: "add", arguments: {} };
+      yield `It is ${sum.content}.`;
+    };
+    const { chats } = await pageOf(script, { tools: { add: { description: "Adds", run: () => "three" } } });
+    const chat = chats.create();
+    chat.send("a");
+    await until(chat, () => linesOf(chat).includes("assistant: It is three."));
+    chats.close();
+  } finally {
+    Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true });
+  }
+});
+
+test("a stop before the session is there is no error", async () => {
+  const { server, chats, sessionId } = await left(echo);
+  chats.close();
+  const other = await pageOf(echo, { server });
+  const chat = other.chats.open(sessionId);
+  const errors = [];
+  chat.on("error", (error) => errors.push(error));
+  chat.send("two");
+  await chat.stop();
+  await quiet(chat);
+  assert.deepEqual(errors, []);
+  assert.equal(chat.draft.get().text, "two", "it is given back");
+  assert.ok(server.requests.every(({ body }) => body?.input?.[0].content !== "two"), "it was not sent");
+  other.chats.close();
+});
+
+test("reading `loaded` tells nothing at once, so that a component can while it renders", async () => {
+  const { server, chats, sessionId } = await left(echo);
+  chats.close();
+  const other = await pageOf(echo, { server });
+  const chat = other.chats.open(sessionId);
+  let told = 0;
+  chat.subscribe(() => (told += 1));
+  const { loaded } = chat;
+  assert.equal(told, 0);
+  assert.equal(chat.loaded, loaded, "one promise");
+  await loaded;
+  assert.ok(linesOf(chat).length > 0);
+  other.chats.close();
+});
+
 test("another tab's turn is found when the page is looked at again", async () => {
   const { server, chats, chat, sessionId } = await left(echo);
   await quiet(chat);

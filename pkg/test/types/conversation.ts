@@ -74,7 +74,7 @@ export function messageOf(message: Message): string {
 export function parts(chat: Conversation, client: Client, whenBusy: SendOptions["whenBusy"]): unknown[] {
   const phase: Readable<Phase> = chat.select(({ status }) => status.phase);
   const first: Queued | undefined = chat.queue.get()[0];
-  const answers: Answer[] = [{ kind: "allow", remember: true }, { kind: "deny", reason: "no" }, { kind: "text", content: "yes" }];
+  const answers: Answer[] = [{ kind: "allow", remember: true }, { kind: "allow", result: { editedArgs: {} } }, { kind: "deny", reason: "no", cancel: true }, { kind: "text", content: "yes" }];
   const key: string = chat.send("Hello", { whenBusy, discardPending: undefined, turnOptions: undefined });
   const again = new Conversations({ client, agentName: "support", tools: undefined, whenBusy, kept: undefined, store: null });
   const read: Promise<Dehydrated> = load(client, "s1", { page: undefined, signal: undefined });
