@@ -234,10 +234,16 @@ describe("useChat", { concurrency: 4 }, () => {
     });
   }
 
-  test("aap: what needs branches is refused, with the reason", async () => {
+  test("aap: without branches an answer is asked for again in a new turn, and an edit is refused, with the reason", async () => {
     const page = await open({ protocol: "aap" });
-    await ask(page, "plain");
-    await button(page, "Again").click();
+    await ask(page, "reasoning");
+    for (const turns of [2, 3]) {
+      await button(page, "Again").click();
+      await page.waitForFunction((count) => conversationOf(chat.id).turns.get().length === count && chat.status === "ready", turns);
+      assert.deepEqual([await questions(page), await roles(page)], [["reasoning"], ["user", "assistant"]]);
+      assert.notEqual(await lastAnswer(page).innerText(), "");
+    }
+    await button(page, "Edit").click();
     await page.waitForSelector("[role=alert][data-code=unsupported]");
     await close(page);
   });

@@ -214,9 +214,9 @@ function ask(chat: Chat, message: UIMessage): string {
   const row = rows.get().find((one) => isQuestion(conversation, one) && idOf(chat, one) === message.id);
   if (row) {
     const isSame = messageOf(conversation, row)?.text === parts.flatMap((part) => ("text" in part ? part.text : [])).join("\n");
-    if (isSame && turn(row.turn).get()?.canRetry) return retry(row.key);
     // Where nothing can be asked in place of a question, the same one is asked in a new turn.
-    return isSame && !info.get().capabilities?.fork ? regenerate(row.key) : edit(row.key, input);
+    const again = turn(row.turn).get()?.canRetry ? retry : !info.get().capabilities?.fork && regenerate;
+    return isSame && again ? again(row.key) : edit(row.key, input);
   }
   const key = send(input, chat.isLeft ? { whenBusy: "interrupt" } : {});
   chat.isLeft = false;
@@ -236,7 +236,7 @@ function answerCalls(conversation: Conversation, message: UIMessage | undefined)
   }
   const { canProceed, phase } = status.get();
   if (canProceed) proceed();
-  else if (RESTS.includes(phase) && !pending.get().some((one) => one.answer)) throw new Error("nothing waits for an answer that the last message has");
+  else if (RESTS.includes(phase) && !pending.get().some((one) => one.answer)) throw new Error("nothing waits for what the last message answers");
 }
 
 /** The page's answer to a call, if it has one. */

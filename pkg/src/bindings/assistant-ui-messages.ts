@@ -10,6 +10,9 @@ type CallContent = Extract<Content, { type: "tool-call" }>;
 type Status = Extract<ThreadMessage, { role: "assistant" }>["status"];
 type Attachment = Extract<ThreadMessage, { role: "user" }>["attachments"][number];
 
+/** What is asked about no call has an id all the same. */
+type Question = Extract<Pending["action"], { tool_call_id: string }>;
+
 /** A message, and what it was made of. */
 interface Made {
   readonly of: readonly unknown[];
@@ -22,10 +25,8 @@ interface Asked {
   readonly said: string;
   readonly after: string | undefined;
   readonly call: Call;
-  /** The server's id, which another turn may ask about as well. */
-  readonly id: string;
-  /** The turn that asked. */
-  readonly turn: string | undefined;
+  /** As it waited. Another turn may ask under the same id. */
+  readonly asked: Pending;
 }
 
 const METADATA = { unstable_state: null, unstable_annotations: [], unstable_data: [], steps: [], custom: {} } as const;
@@ -96,8 +97,7 @@ export class ThreadMessages {
     const open = new Set<string>();
     for (const call of waiting) {
       open.add(call.key);
-      const id = call.pending && "tool_call_id" in call.pending ? call.pending.tool_call_id : call.id;
-      this.#questions.set(call.key, { said, after, id, turn: waitingAs(this.#conversation, call.key)?.turn, ...this.#questions.get(call.key), call });
+      this.#questions.set(call.key, { said, after, asked: waitingAs(this.#conversation, call.key)!, ...this.#questions.get(call.key), call });
     }
     for (const [key, one] of this.#questions) {
       if (open.has(key) || one.call.answer?.sent) continue;
@@ -107,10 +107,11 @@ export class ThreadMessages {
   }
 
   /** The answer to what was asked: the first one after the turn that asked. */
-  #answerOf({ id, turn: asking }: Asked): Call["answer"] {
+  #answerOf({ asked }: Asked): Call["answer"] {
     const { turns, turn } = this.#conversation;
     const all = turns.get();
-    const [content] = all.slice(all.indexOf(asking ?? "") + 1).flatMap((key) => (turn(key).get()?.snapshot.input ?? []).flatMap((item) => (item.type === "user.tool_response" && item.tool_call_id === id ? item.content : [])));
+    const { tool_call_id: id } = asked.action as Question;
+    const [content] = all.slice(all.indexOf(asked.turn) + 1).flatMap((key) => (turn(key).get()?.snapshot.input ?? []).flatMap((item) => (item.type === "user.tool_response" && item.tool_call_id === id ? item.content : [])));
     return content === undefined ? null : { answer: { kind: "text", content }, sent: true };
   }
 

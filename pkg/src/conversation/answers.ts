@@ -110,8 +110,7 @@ function decisionIn(content: string): Answer | null {
   try {
     const given = JSON.parse(content) as Given & { readonly approved?: unknown };
     if (typeof given.approved !== "boolean") return null;
-    const { remember, reason } = given;
-    return decision(given.approved, { remember, reason });
+    return decision(given.approved, given);
   } catch {
     // A text that begins like an object.
     return null;

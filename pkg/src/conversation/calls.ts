@@ -20,18 +20,14 @@ export class CallBook {
     return this.#given.get(key) ?? (this.#pending.has(key) ? undefined : this.#sent.get(key)) ?? null;
   }
 
-  /**
-   * Takes the calls that wait; `snapshotOf` returns the snapshot of their turn, `keyOf` the key. Returns the keys of the calls
-   * that have changed.
-   */
-  take(calls: readonly PlannedCall[], snapshotOf: (turn: number) => TurnSnapshot, keyOf: (call: PlannedCall) => string): Set<string> {
+  /** Takes the calls that wait. Returns the keys of those that have changed. */
+  take(calls: readonly PlannedCall[], of: { snapshotOf(turn: number): TurnSnapshot; callKey(turn: number, call: string): string }): Set<string> {
     const pending = new Map<string, RequiredAction>();
     const given = new Map<string, GivenAnswer>();
-    for (const planned of calls) {
-      const { turn, call, who, sent, answer } = planned;
-      const action = actionIn(snapshotOf(turn), call);
+    for (const { turn, call, who, sent, answer } of calls) {
+      const action = actionIn(of.snapshotOf(turn), call);
       if (!action || who === "signIn") continue;
-      const key = keyOf(planned);
+      const key = of.callKey(turn, call);
       if (!sent && who !== "tool") pending.set(key, action);
       if (answer === "") continue;
       const known = JSON.parse(answer) as Answer | AnswerItem;

@@ -4,13 +4,14 @@ import { FrameNotifier, InputError, Listeners, messageOf, onReturn, StateError }
 import type { Client } from "../client/client.js";
 import type { Session } from "../client/session.js";
 import type { TurnwireError } from "../common/errors.js";
+import type { TurnSnapshot } from "../snapshot/snapshot.js";
 import type { Turn } from "../turn/turn.js";
 import type { Capabilities } from "../wire/capabilities.js";
 import type { TurnInputItem } from "../wire/events.js";
 import { CallBook } from "./calls.js";
 import { type Carried, Carrier, type CarrierOptions } from "./carrier.js";
 import type { DehydratedTurn } from "./dehydrated.js";
-import type { PlannedCall, PlannedTurn, PlanView } from "./plan/effects.js";
+import type { PlannedTurn, PlanView } from "./plan/effects.js";
 import type { Fact, PlanOptions, WhenBusy } from "./plan/facts.js";
 import { createPlan } from "./plan/plan.js";
 import { refusalError } from "./refusals.js";
@@ -151,6 +152,11 @@ export class Engine implements Carried {
   /** The name of a key. */
   nameOf(key: number): string {
     return this.#plan.nameOf(key);
+  }
+
+  /** The newest snapshot of a turn. */
+  snapshotOf(turn: number): TurnSnapshot {
+    return this.#carrier.turn(turn).snapshot();
   }
 
   /** The key of what a turn waits for: that of its call, if that is shown. */
@@ -311,8 +317,7 @@ export class Engine implements Carried {
     }
     this.#changed.clear();
     if (unread) void this.#carrier.loadBranch(unread).then((isRead) => isRead && (this.#lookAtAll(), this.#refresh()));
-    const keyOf = ({ turn, call }: PlannedCall): string => this.callKey(turn, call);
-    if (isPlanNew) this.view.refreshCalls(this.calls.take(this.planned.calls, (key) => this.#carrier.turn(key).snapshot(), keyOf));
+    if (isPlanNew) this.view.refreshCalls(this.calls.take(this.planned.calls, this));
     this.#host.publish(isPlanNew);
   }
 

@@ -2,9 +2,10 @@
 // stays the same object, so that components compare by identity.
 import { grown } from "../client/face.js";
 import type { TurnwireError } from "../common/errors.js";
-import type { MessageSnapshot, RequiredAction, ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot } from "../snapshot/snapshot.js";
+import type { MessageSnapshot, ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot } from "../snapshot/snapshot.js";
 import type { ContentPart } from "../wire/events.js";
-import { callName } from "./answers.js";
+import { callName, sentIn } from "./answers.js";
+import type { CallBook } from "./calls.js";
 import { PartialJson } from "./partial-json.js";
 import { fileName, isLive, partsOf, statusOf, textOf, type UserItem } from "./reading.js";
 import type { SteeredRows } from "./tracked.js";
@@ -28,10 +29,8 @@ export interface TurnFacts {
 
 /** What calls have that their own turn does not know. */
 export interface CallFacts {
-  /** The action of a call that a person can answer now. */
-  pendingOf(key: string): RequiredAction | null;
-  /** The answer that was given here. */
-  answerOf(key: string): GivenAnswer | null;
+  /** What waits now, and the answers that were given here. */
+  readonly calls: Pick<CallBook, "pendingOf" | "answerOf">;
   /** What later turns say of the call of this name in a turn. */
   later(name: string, turn: string): Later;
 }
@@ -51,6 +50,8 @@ export interface ShownTurn {
   readonly rows: readonly Row[];
   readonly messages: ReadonlyMap<string, Message>;
   readonly calls: ReadonlyMap<string, Call>;
+  /** What it says of calls of earlier turns, by their names. */
+  readonly said: ReadonlyMap<string, Later>;
   /** The readers of the calls' arguments, each with the call as it was read. */
   readonly readers: ReadonlyMap<string, Reader>;
   /** The keys of calls by their names. */
@@ -116,6 +117,7 @@ class Build {
       calls: this.#calls,
       readers: this.#readers,
       callKeys: this.#callKeys,
+      said: laterIn(snapshot, this.#before?.said),
       threads,
     };
   }
@@ -248,7 +250,7 @@ class Build {
     const name = callName(thread_id, id);
     if (id !== "") this.#callKeys.set(name, key);
     const later = this.#about.later(name, this.#facts.key);
-    const pending = this.#about.pendingOf(key);
+    const pending = this.#about.calls.pendingOf(key);
     const next: Call = {
       ...snapshot,
       arguments: this.#arguments(key, snapshot),
@@ -257,7 +259,7 @@ class Build {
       key,
       pending,
       // What was sent before answers nothing that is asked again.
-      answer: this.#about.answerOf(key) ?? (pending ? null : (later.answer ?? null)),
+      answer: this.#about.calls.answerOf(key) ?? (pending ? null : (later.answer ?? null)),
       thread: snapshot.thread_id,
     };
     const call = kept(next, this.#before?.calls.get(key));
@@ -276,6 +278,15 @@ class Build {
     this.#readers.set(key, { call, json });
     return json.read(text, piece);
   }
+}
+
+/** What a turn says of calls of earlier ones, by the calls' names. */
+function laterIn({ input, threads }: TurnSnapshot, before: ShownTurn["said"] | undefined): Map<string, Later> {
+  const said = new Map<string, Later>();
+  const put = (name: string, later: Later): unknown => said.set(name, kept({ ...said.get(name), ...later }, before?.get(name)));
+  for (const item of input) if (item.type !== "user.message") put(callName(item.thread_id, item.tool_call_id), { answer: sentIn(item) });
+  for (const { id, tool_responses } of threads) for (const response of tool_responses) put(callName(id, response.tool_call_id), { response });
+  return said;
 }
 
 /** The user's messages that were sent while the turn ran, with their numbers, by the message that they follow. */

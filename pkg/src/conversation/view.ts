@@ -1,7 +1,5 @@
 // What a conversation shows, put together from its turns. The cost of a change depends on the turn that changed, and not
 // on how many there are.
-import type { TurnSnapshot } from "../snapshot/snapshot.js";
-import { callName, sentIn } from "./answers.js";
 import { type CallFacts, isShallowlySame, keptList, type Later, show, type ShownTurn, type TurnFacts } from "./shown.js";
 import type { Call, Message, Row, Thread, TurnView } from "./types.js";
 
@@ -17,8 +15,8 @@ export interface Keyed {
 export type Changes = { readonly [Kind in keyof Keyed]: ReadonlySet<string> };
 
 /** The shown path of a conversation. */
-export class View {
-  readonly #about: CallFacts;
+export class View implements CallFacts {
+  readonly calls: CallFacts["calls"];
   readonly #turns = new Map<string, ShownTurn>();
   /** The keys of the turns that are shown. */
   path: readonly string[] = Object.freeze([]);
@@ -26,19 +24,15 @@ export class View {
   #isRearranged = false;
   readonly #values: { [Kind in keyof Keyed]: Map<string, Keyed[Kind]> } = { message: new Map(), call: new Map(), thread: new Map(), turn: new Map() };
   #changed = noChanges();
-  /** What turns say of calls of earlier ones, by the calls' names, and by the turns that say it. */
-  readonly #said = new Map<string, Map<string, Later>>();
+  /** The names of the calls of which later turns say something: few have to be looked for. */
+  readonly #said = new Set<string>();
   /** The call that began a thread. */
   readonly #parents = new Map<string, string>();
   /** The thread's parts are in these turns. */
   readonly #threadTurns = new Map<string, Set<string>>();
 
-  constructor(calls: Omit<CallFacts, "later">) {
-    this.#about = {
-      pendingOf: (key) => calls.pendingOf(key),
-      answerOf: (key) => calls.answerOf(key),
-      later: (name, turn) => this.#later(name, turn),
-    };
+  constructor(calls: CallFacts["calls"]) {
+    this.calls = calls;
   }
 
   /** The rows of all turns. The same array while no row comes or goes. */
@@ -71,13 +65,12 @@ export class View {
   }
 
   /** What is said of a call after its turn, until a turn has another one of that name. */
-  #later(name: string, turn: string): Later {
+  later(name: string, turn: string): Later {
     const later: { -readonly [Member in keyof Later]: Later[Member] } = {};
-    const said = this.#said.get(name);
-    for (const key of said ? this.path.slice(this.path.indexOf(turn) + 1) : []) {
-      later.answer ??= said?.get(key)?.answer;
-      later.response ??= said?.get(key)?.response;
-      if (this.#turns.get(key)?.callKeys.has(name)) break;
+    for (const key of this.#said.has(name) ? this.path.slice(this.path.indexOf(turn) + 1) : []) {
+      const { said, callKeys } = this.#turns.get(key) ?? {};
+      Object.assign(later, { ...said?.get(name), ...later });
+      if (callKeys?.has(name)) break;
     }
     return later;
   }
@@ -100,10 +93,8 @@ export class View {
   /** Shows a turn as it is now. */
   show(facts: TurnFacts): void {
     const before = this.#turns.get(facts.key);
-    const { snapshot } = facts;
     if (before && isShallowlySame(before.facts, facts)) return;
-    this.#put(show(facts, this.#about, before), before);
-    if (before?.facts.snapshot !== snapshot) this.#hear(facts.key, snapshot, before?.facts.snapshot);
+    this.#put(show(facts, this, before), before);
   }
 
   /** Shows calls again about which something has changed, by their keys or names. */
@@ -111,23 +102,8 @@ export class View {
     const all = [...calls];
     if (all.length === 0) return;
     for (const turn of [...this.#turns.values()]) {
-      if (all.some((call) => turn.calls.has(call) || turn.callKeys.has(call))) this.#put(show(turn.facts, this.#about, turn), turn);
+      if (all.some((call) => turn.calls.has(call) || turn.callKeys.has(call))) this.#put(show(turn.facts, this, turn), turn);
     }
-  }
-
-  /** Takes what a turn says of calls of earlier ones; one that is not shown any more says nothing. */
-  #hear(turn: string, now?: TurnSnapshot, before?: TurnSnapshot): void {
-    if (now?.input === before?.input && now?.threads === before?.threads) return;
-    const [said, known] = [laterIn(now), laterIn(before)];
-    const changed = [...said.keys(), ...known.keys()].filter((name) => !isShallowlySame(said.get(name) ?? {}, known.get(name) ?? {}));
-    for (const name of changed) {
-      const turns = this.#said.get(name) ?? new Map<string, Later>();
-      const later = said.get(name);
-      if (later) turns.set(turn, later);
-      else turns.delete(turn);
-      this.#said.set(name, turns);
-    }
-    this.refreshCalls(changed);
   }
 
   #put(turn: ShownTurn, before: ShownTurn | undefined): void {
@@ -143,6 +119,9 @@ export class View {
       this.#join(thread);
     }
     this.#putThreads(key, turn, before);
+    for (const name of turn.said.keys()) this.#said.add(name);
+    const names = [...turn.said.keys(), ...(before?.said.keys() ?? [])];
+    this.refreshCalls(names.filter((name) => turn.said.get(name) !== before?.said.get(name)));
   }
 
   #remove(key: string, turn: ShownTurn): void {
@@ -151,7 +130,7 @@ export class View {
     this.#replace("call", new Map(), turn.calls);
     this.#replace("turn", new Map(), new Map([[key, turn.view]]));
     this.#putThreads(key, undefined, turn);
-    this.#hear(key, undefined, turn.view.snapshot);
+    this.refreshCalls(turn.said.keys());
   }
 
   #putThreads(key: string, turn: ShownTurn | undefined, before: ShownTurn | undefined): void {
@@ -193,21 +172,6 @@ export class View {
       this.#changed[kind].add(key);
     }
   }
-}
-
-/** What a turn says of calls of earlier ones, by the calls' names. */
-function laterIn(snapshot: TurnSnapshot | undefined): Map<string, Later> {
-  const later = new Map<string, Later>();
-  for (const item of snapshot?.input ?? []) {
-    if (item.type !== "user.message") later.set(callName(item.thread_id, item.tool_call_id), { answer: sentIn(item) });
-  }
-  for (const { id, tool_responses } of snapshot?.threads ?? []) {
-    for (const response of tool_responses) {
-      const name = callName(id, response.tool_call_id);
-      later.set(name, { ...later.get(name), response });
-    }
-  }
-  return later;
 }
 
 function noChanges(): { [Kind in keyof Keyed]: Set<string> } {

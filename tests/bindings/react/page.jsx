@@ -4,7 +4,7 @@ import { install } from "../kit.js";
 import { App } from "./app.jsx";
 import { Pages, Suspended, Wall } from "./concurrent.jsx";
 import { Answer } from "./guide.tsx";
-import { Crowd, Tab } from "./life.jsx";
+import { Crowd, Loading, Tab } from "./life.jsx";
 import { Rows } from "./rows.jsx";
 import { Talk } from "./talk.jsx";
 
@@ -12,7 +12,7 @@ import { Talk } from "./talk.jsx";
 const Chat = lazy(async () => ({ default: (await import("./chat.tsx")).Chat }));
 const Chatting = () => <Suspense><Chat /></Suspense>;
 
-const VIEWS = { Answer, App, Chatting, Crowd, Pages, Rows, Suspended, Tab, Talk, Wall };
+const VIEWS = { Answer, App, Chatting, Crowd, Loading, Pages, Rows, Suspended, Tab, Talk, Wall };
 
 install((element, { strict, ...props }) => {
   const root = createRoot(element);
