@@ -236,7 +236,7 @@ function answerCalls(conversation: Conversation, message: UIMessage | undefined)
   }
   const { canProceed, phase } = status.get();
   if (canProceed) proceed();
-  else if (RESTS.includes(phase) && !pending.get().some((one) => one.answer)) throw new Error("nothing waits for what the last message answers");
+  else if (RESTS.includes(phase) && !pending.get().some((one) => one.answer)) throw new Error("nothing waits for these answers");
 }
 
 /** The page's answer to a call, if it has one. */

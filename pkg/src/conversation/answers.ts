@@ -1,7 +1,7 @@
 // A person's answers as items of a turn's input, and the calls that wait by names that survive a reload.
 import type { AuthorizationAction, RequiredAction, TurnSnapshot } from "../snapshot/snapshot.js";
 import type { Approval, TurnInputItem } from "../wire/events.js";
-import { isObject, respond } from "../client/face.js";
+import { respond } from "../client/face.js";
 import type { WaitingCall } from "./plan/facts.js";
 import type { Answer, GivenAnswer, Pending } from "./types.js";
 
@@ -100,7 +100,7 @@ interface Given {
 
 /** A decision, without what says nothing. */
 function decision(isAllowed: boolean, { remember, result, reason, cancel }: Given): Exclude<Answer, { kind: "text" }> {
-  if (isAllowed) return { kind: "allow", ...(remember === true && { remember }), ...(isObject(result) && { result: result as Record<string, unknown> }) };
+  if (isAllowed) return { kind: "allow", ...(remember === true && { remember }), ...(result !== undefined && { result: result as Record<string, unknown> }) };
   const words = typeof reason === "string" && reason.trim();
   return { kind: "deny", ...(words && { reason: words }), ...(cancel === true && { cancel }) };
 }
