@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::body::error_message;
-use crate::text::is_at_most;
+use crate::text::{cut, is_at_most};
 
 /// The message in a body: `{"detail"}` or a list from servers that check with pydantic, else `{"error", "message"}`.
 pub(super) fn message(body: &str) -> Option<String> {
@@ -15,7 +15,21 @@ pub(super) fn message(body: &str) -> Option<String> {
         return problem(first);
     }
     let said = problems.as_str().or_else(|| json.get("message")?.as_str());
-    said.filter(|said| !said.is_empty()).and_then(short).or_else(|| error_message(body))
+    let said = said.filter(|said| !said.is_empty()).and_then(|said| short(own(said)));
+    said.or_else(|| error_message(body).map(|said| own(&said).to_owned()))
+}
+
+/// What a text says before pydantic's details, which repeat what it was given: `[type=missing, input_value=…`.
+pub(super) fn own(text: &str) -> &str {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (_, after) = cut(rest, b'[');
+        if after.starts_with("type=") {
+            return text.get(..text.len() - after.len() - 1).unwrap_or_default().trim_ascii_end();
+        }
+        rest = after;
+    }
+    text
 }
 
 /// A text that is short enough to be the server's own.
@@ -36,8 +50,8 @@ fn problem(problem: &Object<'_>) -> Option<String> {
 
 /// A body without the parts of the request in it.
 pub(super) fn without_input(body: &str) -> Cow<'_, str> {
-    let Ok(mut json) = Value::parse(body) else { return body.into() };
-    if remove_input(&mut json) { json.to_json().into() } else { body.into() }
+    let mut json = Value::parse(body).unwrap_or_default();
+    if remove_input(&mut json) { json.to_json().into() } else { own(body).into() }
 }
 
 /// Removes the input beside each problem. Returns whether there was one.

@@ -7,6 +7,7 @@ use crate::json::{Object, Value};
 use crate::protocol::EventSink;
 
 use super::super::conversation::Message;
+use super::super::errors::own;
 use super::super::waiting::{Asked, legacy_suspension, question, suspension};
 use super::{Run, event, put, with_text};
 
@@ -88,7 +89,7 @@ impl Run {
 
     /// The run has failed. It may have finished before.
     pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
-        let message = fields.text("message").to_owned();
+        let message = own(fields.text("message")).to_owned();
         let code = fields.text("code").to_owned();
         let mut error = event("server.error", self.next_id(), "");
         put(&mut error, "message", &message);

@@ -43,6 +43,13 @@ fn an_error_has_nothing_of_the_request() {
         assert!(!kept.contains("secret") && kept.contains("Field required"), "{kept}");
         assert!(!error.message.contains("secret"));
     }
+    let text = "1 validation error for RunAgentInput\\nmessages.0\\n  Field required [type=missing, input_value={'key': 'secret'}, input_type=dict]";
+    let plain = text.replace("\\n", "\n");
+    for body in [format!(r#"{{"detail":"{text}"}}"#), format!(r#"{{"error":"{text}"}}"#), plain] {
+        let error = error(400, &body);
+        assert!(!error.body.as_deref().expect("a body").contains("secret"), "{body}");
+        assert!(error.message.ends_with("Field required"), "{}", error.message);
+    }
     assert_eq!(error(409, r#"{"detail":"busy"}"#).body.as_deref(), Some(r#"{"detail":"busy"}"#));
 }
 
@@ -62,4 +69,13 @@ fn what_is_no_stream_is_unexpected() {
         Answer { status: 200, status_text: "", content_type: "Text/Event-Stream;charset=utf-8", body: "" }
             .is_stream()
     );
+}
+
+#[test]
+fn a_run_that_fails_repeats_nothing_of_the_request() {
+    let message = "1 validation error\nx\n  Input should be a string [type=string_type, input_value='secret', input_type=int]";
+    let turn = Turn::new().feed(&[started(), json!({"type": "RUN_ERROR", "message": message})]).end();
+    let told = "1 validation error\nx\n  Input should be a string";
+    assert_eq!(turn.seen.of("server.error")[0]["message"], told);
+    assert_eq!(state(&turn.seen)["message"], told);
 }
