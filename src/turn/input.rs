@@ -143,7 +143,7 @@ impl TurnInput {
         let kind = match item.text("type") {
             "user.message" => {
                 self.answers.push(None);
-                return check_message(item, capabilities.takes_native_parts());
+                return check_message(item, capabilities);
             }
             "user.tool_approval" => {
                 let verdict = item.object("approval").map_or("", |approval| approval.text("status"));
@@ -268,12 +268,12 @@ impl Answer {
     }
 }
 
-fn check_message(message: &mut Object<'_>, takes_native: bool) -> Result<(), &'static str> {
+fn check_message(message: &mut Object<'_>, capabilities: &Capabilities) -> Result<(), &'static str> {
     match message.get_mut("content") {
         Some(Value::String(text)) if text.trim_ascii().is_empty() => Err("a user message must not be empty"),
         Some(Value::String(_)) => Ok(()),
         Some(Value::Array(parts)) if parts.is_empty() => Err("a user message must have a part"),
-        Some(Value::Array(parts)) => parts.iter_mut().try_for_each(|part| check_part(part, takes_native)),
+        Some(Value::Array(parts)) => parts.iter_mut().try_for_each(|part| check_part(part, capabilities)),
         _ => Err("`content` must be a string or a list of parts"),
     }
 }
@@ -308,7 +308,8 @@ fn name_in(url: &str) -> &str {
 
 /// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes
 /// one in the servers' (`file` with `name` and `data`; section 3.6).
-fn check_part(part: &mut Value<'_>, takes_native: bool) -> Result<(), &'static str> {
+fn check_part(part: &mut Value<'_>, capabilities: &Capabilities) -> Result<(), &'static str> {
+    let takes_native = capabilities.takes_native_parts();
     let part = part.as_object_mut().ok_or("a part must be an object with a `type`")?;
     match part.text("type") {
         "text" => part.get("text").and_then(Value::as_str).map(drop).ok_or("a text part must have a `text`"),
@@ -328,7 +329,9 @@ fn check_part(part: &mut Value<'_>, takes_native: bool) -> Result<(), &'static s
             if part.text("name").is_empty() && !(takes_native && part.get("name") == Some(&"".into())) {
                 return Err("a file must have a `name`");
             }
-            if is_base64_uri(part.text("data").as_bytes()) || takes_native && is_address(part.text("data")) {
+            let takes_addresses = takes_native || capabilities.has_client_conversation();
+            if is_base64_uri(part.text("data").as_bytes()) || takes_addresses && is_address(part.text("data"))
+            {
                 return Ok(());
             }
             Err("a file must be a data URI: `data:<mime>;base64,<payload>`")

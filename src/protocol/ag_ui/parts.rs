@@ -27,7 +27,7 @@ fn part(part: &Value<'_>) -> Result<Value<'static>> {
         _ => return Err(invalid("this protocol takes texts, files and images")),
     };
     let (kind, source) =
-        if is_file { source(part.text("data"), "")? } else { source(part.text("url"), "image")? };
+        if is_file { source(part.text("data"), "document")? } else { source(part.text("url"), "image")? };
     let mut sent = with_text("type", kind);
     sent.set("source", source.into());
     let name = part.text("name");
@@ -37,13 +37,10 @@ fn part(part: &Value<'_>) -> Result<Value<'static>> {
     Ok(sent.into())
 }
 
-/// A source, and the type of the part that has it: `known`, or what the media type says.
+/// A source, and the type of the part that has it: what the media type says, or `known` for an address.
 fn source(url: &str, known: &'static str) -> Result<(&'static str, Object<'static>)> {
     let mut source = Object::new();
     if !url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
-        if known.is_empty() {
-            return Err(invalid("a file must be a data URI"));
-        }
         put(&mut source, "type", "url");
         put(&mut source, "value", url);
         return Ok((known, source));
@@ -75,20 +72,32 @@ pub(super) fn read_content(content: Option<&Value<'_>>) -> Value<'static> {
     }
 }
 
+/// Parts of version 0.x have their source in themselves (`binary`).
 fn read_part(part: &Object<'_>) -> Value<'static> {
-    let Some(source) = part.object("source") else {
-        let mut read = with_text("type", "text");
-        put(&mut read, "text", part.text("text"));
-        return read.into();
+    let kind = part.text("type");
+    let source = part.object("source").unwrap_or(part);
+    let media_type = source.text("mimeType");
+    let of_kind =
+        |kind: &str| if source.text("type") == kind { source.text("value") } else { source.text(kind) };
+    let [data, address] = ["data", "url"].map(of_kind);
+    let is_image = kind == "image" || cut(media_type, b'/').0 == "image";
+    // Only the server knows what a handle stands for.
+    let handle = [address, of_kind("file"), source.text("id")].concat();
+    let (kind, name, value) = if kind == "text" || data.is_empty() && handle.is_empty() {
+        ("text", "text", part.text("text").to_owned())
+    } else if !data.is_empty() {
+        ("file", "data", sentence(&["data:", media_type, ";base64,", data]))
+    } else if is_image && !address.is_empty() {
+        ("image", "url", handle)
+    } else {
+        ("file", "data", handle)
     };
-    if source.text("type") != "data" {
-        let mut read = with_text("type", "image");
-        put(&mut read, "url", source.text("value"));
-        return read.into();
+    let mut read = with_text("type", kind);
+    if kind == "file" {
+        let metadata = part.object("metadata").unwrap_or(part);
+        put(&mut read, "name", metadata.text("filename"));
     }
-    let mut read = with_text("type", "file");
-    put(&mut read, "name", part.object("metadata").map_or("", |metadata| metadata.text("filename")));
-    put(&mut read, "data", &sentence(&["data:", source.text("mimeType"), ";base64,", source.text("value")]));
+    put(&mut read, name, &value);
     read.into()
 }
 

@@ -38,6 +38,11 @@ fn conversation() -> Json {
                 {"type": "image", "source": {"type": "data", "value": "AA==", "mimeType": "image/png"},
                  "metadata": {"filename": "a.png"}},
                 {"type": "image", "source": {"type": "url", "value": "https://a.test/b.png"}},
+                {"type": "audio", "source": {"type": "url", "value": "https://a.test/c.wav"}},
+                {"type": "document", "source": {"type": "file", "value": "handle-1"}, "metadata": {"filename": "d.pdf"}},
+                {"type": "binary", "mimeType": "image/gif", "data": "AB==", "filename": "e.gif"},
+                {"type": "binary", "mimeType": "image/png", "url": "https://a.test/f.png"},
+                {"type": "binary", "mimeType": "text/csv", "id": "handle-2"},
             ]},
             {"id": "m3", "role": "assistant", "toolCalls": [call("c2")]},
         ],
@@ -60,6 +65,11 @@ fn turns_begin_with_the_messages_of_the_user_and_have_their_ids() {
             {"type": "text", "text": "And this?"},
             {"type": "file", "name": "a.png", "data": "data:image/png;base64,AA=="},
             {"type": "image", "url": "https://a.test/b.png"},
+            {"type": "file", "name": "", "data": "https://a.test/c.wav"},
+            {"type": "file", "name": "d.pdf", "data": "handle-1"},
+            {"type": "file", "name": "e.gif", "data": "data:image/gif;base64,AB=="},
+            {"type": "image", "url": "https://a.test/f.png"},
+            {"type": "file", "name": "", "data": "handle-2"},
         ]}])
     );
     let waiting = |turn: &Json| turn["state"]["required_actions"].as_array().map_or(0, Vec::len);
