@@ -114,12 +114,20 @@ impl Conversation {
     /// Removes the calls that have no result. Providers refuse a conversation that goes on after such a call.
     pub(super) fn drop_unanswered_calls(&mut self) {
         let mut answered = crate::names::Names::default();
+        // A later turn can have a call with the same id, and each result answers one.
+        let mut results: Vec<u32> = Vec::new();
         for message in self.messages.iter().filter(|message| message.role() == "tool") {
-            answered.number(message.fields.text("toolCallId"));
+            let number = answered.number(message.call_id()).0 as usize;
+            results.resize(results.len().max(number + 1), 0);
+            results[number] += 1;
         }
         for message in &mut self.messages {
-            // A result without the id of a call answers none.
-            message.calls.retain(|call| !call.id().is_empty() && answered.get(call.id()).is_some());
+            message.calls.retain(|call| {
+                let result = answered.get(call.id()).and_then(|number| results.get_mut(number as usize));
+                let left = result.and_then(|result| result.checked_sub(1).map(|left| *result = left));
+                // A result without the id of a call answers none.
+                !call.id().is_empty() && left.is_some()
+            });
         }
         self.drop_empty_messages();
     }

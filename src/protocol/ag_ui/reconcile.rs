@@ -18,13 +18,13 @@ pub(super) struct Matched {
 /// Matches a snapshot with the client's messages: results by their calls, others by id, then by role, order and text, and
 /// then by their calls. What the snapshot leaves out is completed.
 pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> {
-    let places = Places::of(ours);
+    let mut places = Places::of(ours);
     let mut is_taken = vec![false; ours.len()];
     let mut matched: Vec<Matched> = Vec::with_capacity(snapshot.len());
     let mut after = 0;
     // What has its own id must not be taken for another message with the same text.
     for message in snapshot {
-        let place = places.sure(&message).filter(|at| is_same_role(ours, *at, &message) && !is_taken[*at]);
+        let place = places.free(message.role(), identity(&message), &is_taken);
         if let Some(at) = place {
             is_taken[at] = true;
         }
@@ -40,9 +40,8 @@ pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> 
         let is_equal =
             |at: &usize| !is_taken[*at] && ours.get(*at).is_some_and(|known| is_like(known, message));
         let like = (after..ours.len()).find(is_equal);
-        let by_call =
-            || places.by_call(message).filter(|at| is_same_role(ours, *at, message) && !is_taken[*at]);
-        let Some(at) = like.or_else(by_call) else { continue };
+        // Only messages of the agent make calls.
+        let Some(at) = like.or_else(|| places.by_call(message, &is_taken)) else { continue };
         is_taken[at] = true;
         after = at + 1;
         *place = Some(at);
@@ -91,10 +90,6 @@ fn complete(message: &mut Message, known: Option<&Message>) {
     }
 }
 
-fn is_same_role(ours: &[Message], at: usize, message: &Message) -> bool {
-    ours.get(at).is_some_and(|known| known.role() == message.role())
-}
-
 /// Whether both say the same, apart from spaces around it.
 fn is_like(known: &Message, message: &Message) -> bool {
     known.role() == message.role()
@@ -111,53 +106,60 @@ fn said(message: &Message) -> Cow<'_, str> {
     }
 }
 
-/// The places of messages by what identifies them.
+/// The places of messages by what identifies them, in order. Calls of several turns can have the same id.
 struct Places {
-    /// The ids, the calls that are answered, and the calls that are made, each kind behind a letter.
+    /// The ids, the calls that are answered, and the calls that are made, each kind behind its name.
     names: Names,
-    places: Vec<usize>,
+    /// The places, and how many of them are taken.
+    places: Vec<(usize, Vec<usize>)>,
 }
+
+/// The kind of the calls that are made. The other kinds are roles.
+const CALL: &str = "call";
 
 impl Places {
     fn of(messages: &[Message]) -> Self {
         let mut all = Self { names: Names::default(), places: Vec::new() };
         for (at, message) in messages.iter().enumerate() {
-            if message.role() == "tool" {
-                all.add('t', message.call_id(), at);
-            } else {
-                all.add('m', message.id(), at);
-            }
+            all.add(message.role(), identity(message), at);
             for call in &message.calls {
-                all.add('c', call.id(), at);
+                all.add(CALL, call.id(), at);
             }
         }
         all
     }
 
-    fn add(&mut self, kind: char, id: &str, at: usize) {
-        let (_, is_new) = self.names.number(&key(kind, id));
+    fn add(&mut self, kind: &str, id: &str, at: usize) {
+        let (number, is_new) = self.names.number(&key(kind, id));
         if is_new {
-            self.places.push(at);
+            self.places.push((0, Vec::new()));
+        }
+        if let Some((_, places)) = self.places.get_mut(number as usize) {
+            places.push(at);
         }
     }
 
-    fn get(&self, kind: char, id: &str) -> Option<usize> {
-        self.places.get(self.names.get(&key(kind, id))? as usize).copied()
-    }
-
-    /// The place of a message by its id, or by the call that it answers.
-    fn sure(&self, message: &Message) -> Option<usize> {
-        if message.role() == "tool" { self.get('t', message.call_id()) } else { self.get('m', message.id()) }
+    /// The first place that is not taken.
+    fn free(&mut self, kind: &str, id: &str, is_taken: &[bool]) -> Option<usize> {
+        let number = self.names.get(&key(kind, id))?;
+        let (taken, places) = self.places.get_mut(number as usize)?;
+        while *is_taken.get(*places.get(*taken)?)? {
+            *taken += 1;
+        }
+        places.get(*taken).copied()
     }
 
     /// The place of the message that makes the same call.
-    fn by_call(&self, message: &Message) -> Option<usize> {
-        message.calls.iter().find_map(|call| self.get('c', call.id()))
+    fn by_call(&mut self, message: &Message, is_taken: &[bool]) -> Option<usize> {
+        message.calls.iter().find_map(|call| self.free(CALL, call.id(), is_taken))
     }
 }
 
-fn key(kind: char, id: &str) -> String {
-    let mut key = String::from(kind);
-    key.push_str(id);
-    key
+/// What tells a message from others of its role: its id, or the call that it answers.
+fn identity(message: &Message) -> &str {
+    if message.role() == "tool" { message.call_id() } else { message.id() }
+}
+
+fn key(kind: &str, id: &str) -> String {
+    [kind, id].join("\0")
 }

@@ -1,5 +1,6 @@
 //! Tool calls: their beginning, their arguments and their results.
 
+use crate::error::sentence;
 use crate::event::{MAIN_THREAD, TextDelta, TextField};
 use crate::json::{Object, Value};
 use crate::names::Names;
@@ -38,6 +39,9 @@ pub(super) struct Call {
     /// How much of its arguments a stream has repeated, in bytes.
     pub(super) heard: usize,
     pub(super) is_answered: bool,
+    /// Whether an earlier turn has its result. Then another call can have its id: some models name calls after their tools, or
+    /// count them.
+    pub(super) is_past: bool,
     /// The run that began it; 0 for a run of an earlier turn.
     pub(super) run: u64,
 }
@@ -69,7 +73,8 @@ impl Run {
                 is_open: false,
                 is_restarted: false,
                 heard: 0,
-                is_answered: false,
+                is_answered: self.calls.results.get(id).is_some(),
+                is_past: false,
                 run: 0,
             });
         } else if let Some(call) = self.calls.list.get_mut(number as usize)
@@ -94,14 +99,16 @@ impl Run {
         call.index = Some(index);
         call.message = message;
         call.run = runs;
+        call.is_answered &= !std::mem::take(&mut call.is_past);
         true
     }
 
-    /// A call of the conversation has its result.
-    pub(super) fn note_answered(&mut self, id: &str) {
+    /// A call of the conversation has its result, in this turn or in an earlier one.
+    pub(super) fn note_answered(&mut self, id: &str, is_past: bool) {
         self.calls.results.number(id);
         if let Some(call) = self.call_mut(id) {
             call.is_answered = true;
+            call.is_past |= is_past;
         }
     }
 
@@ -132,7 +139,8 @@ impl Run {
         self.begin_call(id, name, parent, fields, sink)
     }
 
-    /// Begins a call in the message that makes it. If it is known it begins again, and its arguments with it.
+    /// Begins a call in the message that makes it. If it is known it begins again, and its arguments with it; unless it is one
+    /// of an earlier turn that has its result.
     pub(super) fn begin_call(
         &mut self,
         id: &str,
@@ -142,7 +150,8 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let is_repeated = self.repeat.is_on();
-        if let Some(call) = self.call_mut(id) {
+        let is_past = self.call(id).is_some_and(|call| call.is_past);
+        if let Some(call) = self.call_mut(id).filter(|call| !call.is_past) {
             call.is_restarted = !is_repeated;
             call.heard = 0;
             let was_open = std::mem::replace(&mut call.is_open, true);
@@ -156,8 +165,14 @@ impl Run {
         }
         // The metadata is the call's.
         let lane = with_text("subagentRunId", fields.text("subagentRunId"));
-        let message =
-            self.begin_message(if parent.is_empty() { id } else { parent }, "assistant", &lane, sink);
+        let mut maker = if parent.is_empty() { id } else { parent };
+        let own = sentence(&[&self.start.turn_id, ":call:", id]);
+        // The id of the message can be one of an earlier turn as well.
+        let known = self.names.get(maker).and_then(|number| self.messages.get(number as usize));
+        if is_past && known.is_some_and(|message| !message.is_of_turn) {
+            maker = &own;
+        }
+        let message = self.begin_message(maker, "assistant", &lane, sink);
         let runs = self.runs;
         let Some(maker) = self.messages.get_mut(message) else { return Ok(()) };
         let index = maker.calls;
@@ -165,8 +180,7 @@ impl Run {
             return Err("a message has more than 1024 calls".to_owned());
         }
         maker.calls += 1;
-        self.calls.names.number(id);
-        self.calls.list.push(Call {
+        let call = Call {
             id: id.to_owned(),
             name: name.to_owned(),
             message,
@@ -175,8 +189,16 @@ impl Run {
             is_restarted: false,
             heard: 0,
             is_answered: false,
+            is_past: false,
             run: runs,
-        });
+        };
+        match self.call_mut(id) {
+            Some(known) => *known = call,
+            None => {
+                self.calls.names.number(id);
+                self.calls.list.push(call);
+            }
+        }
         if let Some(message) = self.kept(message) {
             message.calls.push(conversation::Call::new(id, name));
         }
@@ -317,8 +339,10 @@ impl Run {
     /// Keeps a result beside its call: after the message that makes the call, and the results that it has already. A
     /// second result replaces the first.
     pub(super) fn keep_result(&mut self, result: conversation::Message) {
-        let is_new = self.calls.results.number(result.call_id()).1;
-        let maker = self.call(result.call_id()).and_then(|call| self.messages.get(call.message)?.place);
+        let is_first = self.calls.results.number(result.call_id()).1;
+        let call = self.call(result.call_id());
+        let is_new = call.map_or(is_first, |call| !call.is_answered);
+        let maker = call.and_then(|call| self.messages.get(call.message)?.place);
         let messages = &mut self.conversation.messages;
         let is_same = |message: &&mut conversation::Message| {
             message.role() == "tool" && message.call_id() == result.call_id()
@@ -353,7 +377,7 @@ impl Run {
         if !matches!(content, Value::String(_) | Value::Array(_)) {
             return Err("`content` is neither a string nor a list of parts".to_owned());
         }
-        self.note_answered(call_id);
+        self.note_answered(call_id, false);
         let thread_id = self.thread_of_call(call_id);
         let id = if id == call_id || id.is_empty() { self.next_id() } else { id.to_owned() };
         let mut response = event("tool.response", id, &thread_id);

@@ -48,12 +48,16 @@ impl Run {
         for message in &mut self.messages {
             message.place = None;
         }
+        // What stands at the end is what the turn answers: its calls go on.
+        let is_result = |message: &&conversation::Message| message.role() == "tool";
+        let messages = &self.conversation.messages;
+        let end = messages.len() - messages.iter().rev().take_while(is_result).count();
         for at in 0..self.conversation.messages.len() {
             let Some(message) = self.conversation.messages.get(at) else { continue };
             let (role, id) = (message.role().to_owned(), message.id().to_owned());
             if role == "tool" {
                 let call_id = message.call_id().to_owned();
-                self.note_answered(&call_id);
+                self.note_answered(&call_id, !self.is_begun && at < end);
                 continue;
             }
             let calls: Vec<_> =

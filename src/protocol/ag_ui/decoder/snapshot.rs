@@ -59,7 +59,7 @@ impl Run {
         let mut results = Vec::new();
         for (at, Matched { message, ours }) in matched.iter().enumerate() {
             let call_id = message.call_id();
-            let is_unheard = match self.call(call_id) {
+            let is_unheard = match self.call(call_id).filter(|call| !call.is_past) {
                 Some(call) => !call.is_answered,
                 None => ours.is_none() && last.is_none_or(|last| at > last),
             };
