@@ -193,6 +193,9 @@ pub trait EventDecoder {
         None
     }
 
+    /// The client has cancelled the turn, and left its stream.
+    fn cancelled(&mut self) {}
+
     /// How long the stream is still read once the server has said how the turn ends, in milliseconds from then on: more
     /// may follow. 0 if the server has not said it.
     fn grace(&self) -> u32 {

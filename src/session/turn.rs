@@ -241,12 +241,12 @@ impl SessionTurn {
         }
     }
 
-    fn keep_conversation(&self, session: &mut Session) {
+    fn keep_conversation(&mut self, session: &mut Session) {
         // A start that is on its way, or was refused, has changed nothing.
         if ClientConversations::EXISTS
             && !matches!(self.machine().status(), TurnStatus::Unstarted | TurnStatus::Starting)
         {
-            session.keep_conversation(self.key, self.driver.reader().conversation());
+            session.keep_conversation(self.key, self.driver.reader_mut().conversation());
         }
     }
 
@@ -298,8 +298,7 @@ impl SessionTurn {
 
     /// Updates the session: the turn has begun, and after its end, these calls are pending.
     fn note(&mut self, session: &mut Session) {
-        let machine = self.driver.reader().machine();
-        if let Some(id) = machine.id().filter(|_| !self.is_named) {
+        if let Some(id) = self.driver.reader().machine().id().filter(|_| !self.is_named) {
             session.turn_begun(self.key, id, "");
             let count = self.driver.input().message_count();
             session.user_message_count = session.user_message_count.map(|before| before + count);
@@ -307,6 +306,7 @@ impl SessionTurn {
             // What the user said outlives a reload while the answer streams.
             self.keep_conversation(session);
         }
+        let machine = self.driver.reader().machine();
         if machine.status().is_terminal() {
             let index = self.driver.reader().index();
             let continue_message =

@@ -15,7 +15,7 @@ use super::conventions::{Answers, Conventions, Recovery};
 use super::frames::Frames;
 use super::incoming::{FrameRecord, Incoming, Recorded};
 use super::intake::{Intake, id_of};
-use super::{TurnInput, TurnMachine, digits};
+use super::{TurnInput, TurnMachine, TurnStatus, digits};
 use crate::features::{ClientConversations, DiscardPending, Relays, SeparateAnswers, Sockets};
 
 /// Reads a turn's streams.
@@ -194,7 +194,10 @@ impl TurnReader {
     }
 
     /// The session's conversation (JSON), if the client keeps it and the turn has begun, or may have.
-    pub(crate) fn conversation(&self) -> Option<String> {
+    pub(crate) fn conversation(&mut self) -> Option<String> {
+        if self.machine().status() == TurnStatus::Cancelled {
+            self.decoder.cancelled();
+        }
         self.decoder.conversation()
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Conversation {
     pub(super) required_actions: Vec<Value<'static>>,
     /// The run that has not ended here, if its server repeats runs.
     pub(super) open_run: Option<OpenRun>,
+    /// How turns have ended that are not done, by their ids.
+    pub(super) ends: Object<'static>,
 }
 
 /// A run that has begun and not ended.
@@ -63,6 +65,18 @@ impl Conversation {
                 state: run.get("state").cloned().map(Value::into_owned),
                 begun_at: run.get("begun_at").and_then(Value::as_u64).unwrap_or(u64::MAX),
             }),
+            ends: kept.object("ends").cloned().unwrap_or_default().into_owned(),
+        }
+    }
+
+    /// Notes how the last turn has ended; nothing of one that is done.
+    pub(super) fn end_turn(&mut self, state: Option<Object<'static>>) {
+        let is_user = |message: &&Message| message.role() == "user";
+        let Some(first) = self.messages.iter().rfind(is_user).or(self.messages.first()) else { return };
+        let id = cut(first.id(), b':').0;
+        self.ends.remove(id);
+        if let Some(state) = state {
+            self.ends.insert(id.to_owned(), state);
         }
     }
 
@@ -95,6 +109,9 @@ impl Conversation {
             }
             open.set("begun_at", run.begun_at.into());
             kept.set("open_run", open.into());
+        }
+        if !self.ends.is_empty() {
+            kept.set("ends", self.ends.clone().into());
         }
         kept.to_json()
     }
@@ -133,19 +150,25 @@ impl Conversation {
     }
 
     /// The user's messages from `begin` on may be those right before them, said again after a run that never answered. They
-    /// are one message: a server that did not get the first has it once, and a model should not read it twice.
-    pub(super) fn drop_said_again(&mut self, begin: usize) {
+    /// are one message: a server that did not get the first has it once, and a model should not read it twice. Returns the
+    /// first.
+    pub(super) fn drop_said_again(&mut self, begin: usize) -> Vec<Message> {
         let (before, said) = self.messages.split_at_checked(begin).unwrap_or_default();
-        let Some(first) = begin.checked_sub(said.len()) else { return };
+        let Some(first) = begin.checked_sub(said.len()) else { return Vec::new() };
         let is_same = |(known, said): (&Message, &Message)| {
             said.role() == "user"
                 && known.role() == "user"
                 && known.text == said.text
                 && known.get("content") == said.get("content")
         };
-        if before.iter().skip(first).zip(said).all(is_same) {
-            self.messages.drain(first..begin);
+        if !before.iter().skip(first).zip(said).all(is_same) {
+            return Vec::new();
         }
+        let dropped: Vec<Message> = self.messages.drain(first..begin).collect();
+        for message in &dropped {
+            self.ends.remove(cut(message.id(), b':').0);
+        }
+        dropped
     }
 
     /// Removes the agent's messages that say nothing.

@@ -3,6 +3,7 @@
 //! No server is asked. A turn is everything from a user's message to the next one; the answers in between continue it.
 //! The id of a user's message begins with that of its turn, so turns have the same ids as before.
 
+use crate::error::sentence;
 use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value, write_u64};
 use crate::protocol::fields::{event, put, with_text};
@@ -18,7 +19,7 @@ pub(super) fn read(call: Call, params: &Object<'_>) -> Option<Value<'static>> {
         return None;
     }
     let conversation = Conversation::of(params.object("terms").unwrap_or(const { &Object::new() }));
-    let turns = turns(&conversation.messages);
+    let turns = turns(&conversation);
     let mut items = Vec::new();
     let mut before = Value::Null;
     for (at, turn) in turns.iter().enumerate() {
@@ -48,18 +49,21 @@ fn listed(call: Call, turn_id: &str, event: Object<'static>) -> Value<'static> {
 struct Turn<'c> {
     id: &'c str,
     messages: &'c [Message],
+    /// How it ended, if it is not done.
+    end: Option<&'c Object<'static>>,
 }
 
 /// The turns, oldest first. What is before the first message of the user belongs to no turn, unless the agent said it.
-fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
+fn turns(conversation: &Conversation) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
-    let mut rest = messages;
+    let mut rest = &*conversation.messages;
     while let Some((first, others)) = rest.split_first() {
         let is_user = |message: &Message| message.role() == "user";
         let len = 1 + others.iter().position(is_user).unwrap_or(others.len());
         let (messages, after) = rest.split_at_checked(len).unwrap_or_default();
         if messages.iter().any(|message| matches!(message.role(), "user" | "assistant")) {
-            turns.push(Turn { id: cut(first.id(), b':').0, messages });
+            let id = cut(first.id(), b':').0;
+            turns.push(Turn { id, messages, end: conversation.ends.object(id) });
         }
         rest = after;
     }
@@ -81,12 +85,17 @@ impl Turn<'_> {
     /// Its record. `kept` is the conversation, if it is the last turn: that is the one that can wait.
     fn record(&self, previous_turn_id: Value<'static>, kept: Option<&Conversation>) -> Value<'static> {
         let is_open = kept.and_then(|kept| kept.open_run.as_ref()).is_some_and(|run| run.turn_id == self.id);
-        let mut state = with_text("status", if is_open { "running" } else { "done" });
-        if !is_open {
-            state.set("output", Value::Null);
-            let waiting = kept.map(|kept| kept.required_actions.clone()).unwrap_or_default();
-            state.set("required_actions", waiting.into());
-        }
+        let state = match self.end {
+            _ if is_open => with_text("status", "running"),
+            Some(end) => end.clone(),
+            None => {
+                let mut done = with_text("status", "done");
+                done.set("output", Value::Null);
+                let waiting = kept.map(|kept| kept.required_actions.clone()).unwrap_or_default();
+                done.set("required_actions", waiting.into());
+                done
+            }
+        };
         let mut record = with_text("id", self.id);
         record.set("previous_turn_id", previous_turn_id);
         record.set("input", self.input());
@@ -108,12 +117,22 @@ impl Turn<'_> {
         emit(created);
         // The message after it continues it.
         let mut reasoning = String::new();
+        let last = self.messages.iter().rposition(|message| message.role() == "assistant");
+        let mut threads: Vec<&str> = Vec::new();
         for (at, message) in self.messages.iter().enumerate() {
+            let thread_id = self.thread_at(at);
+            if thread_id != MAIN_THREAD && !threads.contains(&thread_id) {
+                threads.push(thread_id);
+                emit(self.thread_event("thread.created", thread_id));
+            }
             match message.role() {
                 "reasoning" => reasoning.push_str(message.text.as_deref().unwrap_or_default()),
-                "assistant" => emit(said(message, &std::mem::take(&mut reasoning))),
+                "assistant" => {
+                    let is_whole = self.end.is_none() || last > Some(at);
+                    emit(said(message, thread_id, &std::mem::take(&mut reasoning), is_whole));
+                }
                 "tool" => {
-                    let mut response = event("tool.response", self.event_id(at + 1), MAIN_THREAD);
+                    let mut response = event("tool.response", self.event_id(at + 1), thread_id);
                     put(&mut response, "tool_call_id", message.call_id());
                     let content = message.content();
                     response.set("content", text_of(content.as_ref()).into());
@@ -125,11 +144,36 @@ impl Turn<'_> {
                 _ => {}
             }
         }
+        // What became of each subagent is not kept. One that asks has not ended.
+        let asks = kept.is_some_and(|kept| kept.open_run.is_some() || !kept.required_actions.is_empty());
+        for thread_id in threads.into_iter().filter(|_| self.end.is_none() && !asks) {
+            let mut done = self.thread_event("thread.done", thread_id);
+            put(&mut done, "status", "done");
+            done.set("state", with_text("status", "done").into());
+            emit(done);
+        }
         if let Some(state) = kept.and_then(|kept| kept.state.clone()) {
             let mut snapshot = event("state.snapshot", self.event_id(self.messages.len() + 1), "");
             snapshot.set("snapshot", state);
             emit(snapshot);
         }
+    }
+
+    /// The thread of a message: that of its subagent. A result is in the thread of its call.
+    fn thread_at(&self, at: usize) -> &str {
+        let call_id = self.messages.get(at).map_or("", Message::call_id);
+        let mut before = self.messages.iter().take(at + 1).rev();
+        let of = before.find(|message| call_id.is_empty() || message.call(call_id).is_some());
+        let id = of.and_then(|of| of.get("subagentRunId")?.as_str()).unwrap_or_default();
+        if id.is_empty() { MAIN_THREAD } else { id }
+    }
+
+    fn thread_event(&self, kind: &'static str, thread_id: &str) -> Object<'static> {
+        let mut id = sentence(&[self.id, ":h:", thread_id]);
+        id.push_str(if kind == "thread.done" { ":done" } else { "" });
+        let mut event = event(kind, id, thread_id);
+        event.set("title", Value::Null);
+        event
     }
 
     fn event_id(&self, at: usize) -> String {
@@ -140,11 +184,13 @@ impl Turn<'_> {
     }
 }
 
-/// A message of the agent, with the reasoning before it.
-fn said(message: &Message, reasoning: &str) -> Object<'static> {
-    let mut said = event("model.message", message.id().to_owned(), MAIN_THREAD);
+/// A message of the agent, with the reasoning before it. One that may have been cut off has no reason to have finished.
+fn said(message: &Message, thread_id: &str, reasoning: &str, is_whole: bool) -> Object<'static> {
+    let mut said = event("model.message", message.id().to_owned(), thread_id);
     put(&mut said, "content", message.text.as_deref().unwrap_or_default());
-    put(&mut said, "finish_reason", if message.calls.is_empty() { "stop" } else { "tool_calls" });
+    if is_whole {
+        put(&mut said, "finish_reason", if message.calls.is_empty() { "stop" } else { "tool_calls" });
+    }
     if !reasoning.is_empty() {
         put(&mut said, "reasoning_content", reasoning);
     }

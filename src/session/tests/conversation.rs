@@ -154,9 +154,8 @@ fn a_start_that_fails_is_not_sent_again_and_leaves_its_message_unless_it_was_ref
         end(&mut session, &mut turn, Outcome::Failed(Failure::from(error))).expect_err("an error");
         let expected = if is_refused { TurnStatus::Unstarted } else { TurnStatus::Incomplete };
         assert_eq!(turn.reader().machine().status(), expected);
-        let said =
-            if is_refused { "" } else { r#"{"messages":[{"id":"t1:0","role":"user","content":"One"}]}"# };
-        assert_eq!(session.conversation(), said);
+        let said = r#"{"messages":[{"id":"t1:0","role":"user","content":"One"}],"ends":{"t1":{"status":"error","message":"the stream ended before the run did","code":"incomplete"}}}"#;
+        assert_eq!(session.conversation(), if is_refused { "" } else { said });
         // The next run is sent it as well.
         let next = play(&mut session, "t2", &message("Two"), &[]);
         assert_eq!(texts(&next), if is_refused { vec!["user Two"] } else { vec!["user One", "user Two"] });
@@ -197,6 +196,8 @@ fn to_hang_up_is_to_cancel_and_what_came_stays() {
     turn.driver_mut().cancel_by_disconnect();
     end(&mut session, &mut turn, Outcome::Aborted).expect("an end");
     assert_eq!(turn.reader().machine().status(), TurnStatus::Cancelled);
+    let kept: Json = serde_json::from_str(session.conversation()).expect("JSON");
+    assert_eq!(kept["ends"], json!({"t1": {"status": "cancelled", "reason": "client-cancelled"}}));
     let next = play(&mut session, "t2", &message("Two"), &[]);
     assert_eq!(texts(&next), ["user One", "assistant Hel", "user Two"]);
 }

@@ -124,6 +124,7 @@ impl Run {
             }
             Hold::Finished { outcome, result, metrics } => (self.done(&outcome, result, sink), metrics),
         };
+        self.conversation.end_turn((state.text("status") != "done").then(|| state.clone()));
         if let Some(metrics) = metrics {
             state.set("metrics", metrics.into());
         }

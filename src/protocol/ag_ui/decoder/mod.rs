@@ -40,6 +40,9 @@ use subagents::Thread;
 /// or another run, comes in the same moment (sections 1 and 3).
 const GRACE: u32 = 1000;
 
+/// What is kept of a run until it ends. If it never does, its turn has failed.
+pub(super) const UNFINISHED: &str = "the stream ended before the run did";
+
 /// Reads the answer to one turn's start.
 #[derive(Debug, Default)]
 pub(super) struct RunDecoder {
@@ -103,6 +106,17 @@ impl EventDecoder for RunDecoder {
             self.run = Run::started(params);
         }
         self.run.repeat(params);
+    }
+
+    fn cancelled(&mut self) {
+        let Run { conversation, phase, .. } = &mut self.run;
+        // What the server has said of its end counts.
+        if !matches!(phase, Phase::Over) {
+            conversation.open_run = None;
+            let mut state = with_text("status", "cancelled");
+            put(&mut state, "reason", "client-cancelled");
+            conversation.end_turn(Some(state));
+        }
     }
 
     fn conversation(&self) -> Option<String> {
@@ -182,6 +196,10 @@ impl Run {
             (Recovery::of_terms(terms) != Recovery::None).then(|| open.unwrap_or_else(begins));
         let answers = input::add(&mut conversation, &params).map(|sent| sent.answers).unwrap_or_default();
         conversation.required_actions.clear();
+        let mut unfinished = with_text("status", "error");
+        put(&mut unfinished, "message", UNFINISHED);
+        put(&mut unfinished, "code", "incomplete");
+        conversation.end_turn(Some(unfinished));
         let declared = terms.array("tools").iter().filter_map(|tool| tool.get("name")?.as_str());
         let own_tools = declared.chain(terms.array("answerable").iter().filter_map(Value::as_str));
         let given = |name: &str| params.get(name).cloned().unwrap_or_default().into_owned();

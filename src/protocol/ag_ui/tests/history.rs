@@ -1,10 +1,7 @@
 //! The history of a conversation that the client keeps: its turns and events, without a request.
 
-use serde_json::{Value as Json, json};
-
-use super::{AgUi, with_params};
-use crate::json::Value;
-use crate::protocol::{Call, Protocol};
+use super::*;
+use crate::protocol::ag_ui::decoder::UNFINISHED;
 
 /// What a list has of a session with this conversation.
 fn listed(call: Call, conversation: &Json, more: &Json) -> Vec<Json> {
@@ -120,4 +117,103 @@ fn what_is_no_conversation_has_no_turns() {
     }
     let agent_first = json!({"messages": [{"id": "m0", "role": "assistant", "content": "Welcome"}]});
     assert_eq!(listed(Call::ListTurns, &agent_first, &nothing)[0]["id"], "m0");
+}
+
+/// The turns of a stored conversation: their states.
+fn states(turn: &Turn) -> Vec<Json> {
+    let turns = listed(Call::ListTurns, &turn.kept(), &json!({}));
+    turns.iter().map(|turn| turn["state"].clone()).collect()
+}
+
+fn begun(terms: &Json) -> Turn {
+    Turn::with(&hello(), terms).feed(&[started()]).feed(&says("m", "Half")[..2])
+}
+
+/// The whole message of the agent in the history has a reason for its end, or none.
+fn finish_reason(turn: &Turn) -> Json {
+    let events = listed(Call::ListSessionEvents, &turn.kept(), &json!({}));
+    let said = events.iter().find(|listed| listed["event"]["id"] == "m").expect("the message");
+    said["event"]["finish_reason"].clone()
+}
+
+#[test]
+fn turns_keep_how_they_ended() {
+    let none = json!({});
+    let cut = begun(&none).end();
+    assert_eq!(states(&cut), [json!({"status": "error", "message": UNFINISHED, "code": "incomplete"})]);
+    assert_eq!(finish_reason(&cut), Json::Null);
+    let failed = begun(&none).feed(&[json!({"type": "RUN_ERROR", "message": "it broke", "code": "E"})]).end();
+    assert_eq!(states(&failed), [json!({"status": "error", "message": "it broke", "code": "E"})]);
+    let mut end = finished();
+    end["outcome"] = json!({"type": "cancelled"});
+    let cancelled = begun(&none).feed(&[end]).end();
+    assert_eq!(states(&cancelled), [json!({"status": "cancelled", "reason": "server"})]);
+    let done = begun(&none).feed(&[finished()]).end();
+    assert_eq!(states(&done)[0]["status"], "done");
+    assert_eq!(finish_reason(&done), "stop");
+    assert_eq!(done.kept().get("ends"), None, "nothing is kept of the usual end");
+}
+
+#[test]
+fn a_turn_that_the_user_has_stopped_is_cancelled() {
+    for terms in [json!({}), repeating()] {
+        let mut turn = begun(&terms);
+        turn.decoder.cancelled();
+        assert_eq!(states(&turn), [json!({"status": "cancelled", "reason": "client-cancelled"})], "{terms}");
+        assert_eq!(turn.kept().get("open_run"), None);
+    }
+    let mut done = begun(&json!({})).feed(&[finished()]).end();
+    done.decoder.cancelled();
+    assert_eq!(states(&done)[0]["status"], "done");
+}
+
+/// What follows a question continues its turn, which ends as that ends.
+#[test]
+fn an_earlier_turn_keeps_its_end_and_an_answer_has_that_of_its_question() {
+    let cut = begun(&json!({})).end();
+    let mut more = params(&hello(), &json!({"conversation": cut.kept()}));
+    more["turnId"] = "t2".into();
+    more["input"] = json!([{"type": "user.message", "content": "More"}]);
+    let mut next = Turn { decoder: RunDecoder::default(), seen: Seen::default() };
+    with_params(&more, |params| next.decoder.begin(params));
+    let next = next.feed(&[started()]).feed(&calls("c", "mine", "{}", "n")).feed(&[finished()]).end();
+    let statuses = |turn: &Turn| states(turn).iter().map(|state| state["status"].clone()).collect::<Vec<_>>();
+    assert_eq!(statuses(&next), ["error", "done"]);
+    let answer =
+        json!([{"type": "user.tool_response", "thread_id": "main", "tool_call_id": "c", "content": "red"}]);
+    let asked = json!({"conversation": next.kept()});
+    let failed = Turn::with(&answer, &asked).feed(&[started()]).end();
+    assert_eq!(statuses(&failed), ["error", "error"]);
+    let retried = Turn::with(&answer, &asked).feed(&[started(), finished()]).end();
+    assert_eq!(statuses(&retried), ["error", "done"]);
+}
+
+#[test]
+fn what_subagents_said_is_in_their_threads() {
+    let sub = |mut frame: Json| {
+        frame["subagentRunId"] = "s1".into();
+        frame
+    };
+    let mut frames = vec![json!({"type": "SUBAGENT_STARTED", "subagentRunId": "s1", "name": "helper"})];
+    frames.extend(says("m2", "Sub").into_iter().map(sub));
+    frames.extend(calls("c", "server", "{}", "m2").into_iter().map(sub));
+    frames.push(result("r", "c", "42"));
+    frames.push(json!({"type": "SUBAGENT_FINISHED", "subagentRunId": "s1"}));
+    frames.extend(says("m3", "Main"));
+    let events = listed(Call::ListTurnEvents, &run(&frames).kept(), &json!({"turnId": "t"}));
+    let shown: Vec<_> = events
+        .iter()
+        .map(|event| format!("{} {}", event["type"].as_str().expect("a type"), event["thread_id"]))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "turn.created null",
+            "thread.created \"s1\"",
+            "model.message \"s1\"",
+            "tool.response \"s1\"",
+            "model.message \"main\"",
+            "thread.done \"s1\"",
+        ]
+    );
 }
