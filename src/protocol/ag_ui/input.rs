@@ -19,8 +19,11 @@ pub(super) struct Sent {
     pub(super) resume: Vec<Value<'static>>,
     /// The answer to an interrupt of a server that has no `resume`.
     pub(super) command: Option<Value<'static>>,
-    /// The answered actions, by their ids, and what each got: the text of a result, or else the payload.
+    /// The answered actions, by their ids, and what each got: the text of a result, or else the payload; `null` if it was
+    /// cancelled.
     pub(super) answers: Vec<(String, Value<'static>, bool)>,
+    /// The messages before, which the input says again.
+    pub(super) said_before: Vec<Message>,
 }
 
 /// The time when the turn was asked for, in milliseconds since 1970; 0 if it is not known.
@@ -62,7 +65,7 @@ pub(super) fn add(conversation: &mut Conversation, params: &Object<'_>) -> Resul
             }
         }
     }
-    conversation.drop_said_again(begin);
+    sent.said_before = conversation.drop_said_again(begin);
     Ok(sent)
 }
 

@@ -27,6 +27,8 @@ const SETTLED: u32 = 30;
 pub(super) struct Reading {
     /// The conversation before the run, and the turn's input.
     known: Vec<Message>,
+    /// What the input says again. That the thread has it tells nothing of the input.
+    said_before: Vec<Message>,
     told: Vec<Message>,
     state: Option<Value<'static>>,
     /// Whether the run began so long ago that its page has most likely waited for it before.
@@ -45,10 +47,10 @@ impl Reading {
         }
         let mut before = Conversation::of(terms).before(params.text("turn_id"));
         // The same input was sent.
-        let _ = input::add(&mut before, &params);
+        let said_before = input::add(&mut before, &params).map(|sent| sent.said_before).unwrap_or_default();
         let begun_at = before.open_run.map_or(u64::MAX, |run| run.begun_at);
         let is_old = input::now(terms).saturating_sub(begun_at) > OLD;
-        Some(Self { known: before.messages, is_old, seen, ..Self::default() })
+        Some(Self { known: before.messages, said_before, is_old, seen, ..Self::default() })
     }
 
     /// Counts how often the thread is the same. Returns whether its run is given up.
@@ -63,6 +65,8 @@ impl Reading {
 
     /// The messages of the run so far; `None` if the thread does not have the turn's input, or nothing shows that it has.
     fn said(&mut self, turn_id: &str) -> Option<Vec<Message>> {
+        let is_new = |message: &Message| self.said_before.iter().all(|before| before.id() != message.id());
+        self.told.retain(is_new);
         let told = matched(&self.known, std::mem::take(&mut self.told));
         let is_input = |message: &&Message| cut(message.id(), b':').0 == turn_id;
         let inputs = self.known.iter().rev().take_while(is_input).count();

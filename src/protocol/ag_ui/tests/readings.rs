@@ -398,3 +398,27 @@ fn a_message_whose_run_never_answered_is_kept() {
     let answer = json!([{"type": "user.tool_response", "tool_call_id": "c", "content": "42"}]);
     assert_eq!(Turn::with(&answer, &json!({})).kept(), Json::Null);
 }
+
+/// The first of two equal messages was stored, and its answer never came; then the second was lost on its way.
+#[test]
+fn the_first_of_two_equal_messages_is_not_the_second() {
+    let first = json!({"id": "t0:0", "role": "user", "content": "Hi"});
+    let terms = json!({"recovery": "snapshot", "conversation": {"messages": [first]}});
+    let asked = |messages: &[Json]| {
+        let mut turn = Turn::with(&hello(), &terms);
+        with_params(&params(&hello(), &terms), |params| turn.decoder.resume(params));
+        let told = json!({"type": "MESSAGES_SNAPSHOT", "messages": messages});
+        turn.feed(&[started(), told, finished()]).end()
+    };
+    for stored in
+        [vec![first.clone()], vec![first.clone(), json!({"id": "a", "role": "assistant", "content": "Yes"})]]
+    {
+        let mut lost = asked(&stored);
+        assert!(lost.seen.events.is_empty(), "{:?}", lost.seen.events);
+        assert!(lost.decoder.failure().is_some());
+    }
+    let second = json!({"id": "t:0", "role": "user", "content": "Hi"});
+    let found = asked(&[first.clone(), second, json!({"id": "a", "role": "assistant", "content": "Yes"})]);
+    assert_eq!(found.shown(), ["a: Yes"]);
+    assert_eq!(state(&found.seen)["status"], "done");
+}
