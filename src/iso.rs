@@ -64,11 +64,33 @@ pub(crate) fn millis(text: &str) -> Option<u64> {
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
 }
 
+/// The same of a text that says its zone: `Z`, or how far its clocks are ahead (`+05:30`).
+pub(crate) fn moment(text: &str) -> Option<u64> {
+    let local = millis(text)?;
+    let is_fraction = |byte: &u8| matches!(byte, b'.' | b'0'..=b'9');
+    let mut zone = text.bytes().skip("2026-11-21T10:02:07".len()).skip_while(is_fraction);
+    let sign = zone.next()?;
+    let mut digits = [0; 4];
+    let mut count = 0;
+    for byte in zone.filter(|byte| *byte != b':') {
+        *digits.get_mut(count)? = u64::from(byte).checked_sub(48).filter(|digit| *digit < 10)?;
+        count += 1;
+    }
+    let [tens, hours, tens_of_minutes, minutes] = digits;
+    let ahead = ((10 * tens + hours) * 60 + 10 * tens_of_minutes + minutes) * 60_000;
+    match (sign, count) {
+        (b'Z', 0) => Some(local),
+        (b'+', 2 | 4) => local.checked_sub(ahead),
+        (b'-', 2 | 4) => Some(local + ahead),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{iso, millis};
+    use super::{iso, millis, moment};
 
     #[test]
     fn texts_of_other_lengths_are_read() {
@@ -86,6 +108,29 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(millis(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_has_a_zone() {
+        let second = 1_795_255_327_000;
+        let cases = [
+            ("2026-11-21T10:02:07Z", Some(second)),
+            ("2026-11-21T10:02:07.046912+00:00", Some(second)),
+            ("2026-11-21 15:32:07+05:30", Some(second)),
+            ("2026-11-21T15:32:07.5+0530", Some(second)),
+            ("2026-11-21T02:02:07-08", Some(second)),
+            ("2026-11-21T10:02:07", None),
+            ("2026-11-21T10:02:07+", None),
+            ("2026-11-21T10:02:07+xx:yy", None),
+            ("1970-01-01T00:00:00+01:00", None),
+            ("1969-12-31T23:59:59-01:00", None),
+            ("2026-11-21", None),
+            ("-", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(moment(text), expected, "{text}");
         }
     }
 
@@ -138,7 +183,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read(ms in 0..253_402_300_799_999_u64, garbage in ".{0,40}") {
             prop_assert_eq!(millis(&iso(ms)), Some(ms / 1000 * 1000));
-            let _ = millis(&garbage);
+            let _ = (millis(&garbage), moment(&garbage), moment(&(iso(ms) + &garbage)));
         }
 
         #[test]

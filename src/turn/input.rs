@@ -32,6 +32,8 @@ pub struct TurnInput {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Answer {
     kind: PendingKind,
+    /// Whether it can refuse a question that no call asks.
+    is_refusal: bool,
     thread_id: String,
     call_id: String,
 }
@@ -140,6 +142,7 @@ impl TurnInput {
     /// Checks an item by itself, brings it into the form that servers know, and notes what it answers.
     fn add(&mut self, item: &mut Value<'_>, capabilities: &Capabilities) -> Result<(), &'static str> {
         let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
+        let mut is_refusal = false;
         let kind = match item.text("type") {
             "user.message" => {
                 self.answers.push(None);
@@ -150,6 +153,7 @@ impl TurnInput {
                 if !matches!(verdict, "allow" | "deny") {
                     return Err("`approval.status` must be `allow` or `deny`");
                 }
+                is_refusal = verdict == "deny" && capabilities.has_client_conversation();
                 check_extras(item.object("approval").unwrap_or(const { &Object::new() }))?;
                 PendingKind::Approval
             }
@@ -168,7 +172,7 @@ impl TurnInput {
             return Err("`thread_id` and `tool_call_id` must name a pending call");
         }
         let (thread_id, call_id) = (thread_id.to_owned(), call_id.to_owned());
-        self.answers.push(Some(Answer { kind, thread_id, call_id }));
+        self.answers.push(Some(Answer { kind, is_refusal, thread_id, call_id }));
         Ok(())
     }
 
@@ -260,6 +264,7 @@ impl Answer {
         match actions.iter().find(|action| self.is_to(action)) {
             None => Err(sentence(&["no call `", &self.call_id, "` waits in thread `", &self.thread_id, "`"])),
             Some(action) if action.kind == self.kind => Ok(()),
+            Some(action) if self.is_refusal && !action.suspension().is_empty() => Ok(()),
             Some(action) => {
                 let what = if action.kind == PendingKind::Approval { "an approval" } else { "a result" };
                 Err(sentence(&["call `", &self.call_id, "` waits for ", what]))

@@ -10,8 +10,8 @@ export function allow({ thread_id, tool_call_id }: ApprovalAction, options: Allo
   return { type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "allow", ...options } };
 }
 
-/** Denies a call; the model reads the reason. */
-export function deny({ thread_id, tool_call_id }: ApprovalAction, reason?: string): TurnInputItem {
+/** Denies a call; the model reads the reason. With AG-UI it also refuses a question about no call, which cancels it. */
+export function deny({ thread_id, tool_call_id }: ApprovalAction | ResponseAction, reason?: string): TurnInputItem {
   const approval = { status: "deny", ...(reason && { reason }) } as const;
   return { type: "user.tool_approval", thread_id, tool_call_id, approval };
 }

@@ -3,7 +3,7 @@
 //! The request and the decoder both add the input to the conversation, so that both have the same messages.
 
 use crate::error::{Result, sentence};
-use crate::iso::millis;
+use crate::iso::moment;
 use crate::json::{Object, Value, write_u64};
 use crate::protocol::fields::put;
 use crate::protocol::options::option_error;
@@ -11,6 +11,9 @@ use crate::protocol::options::option_error;
 use super::conversation::{Conversation, Message};
 use super::parts::{content, invalid};
 use super::waiting::LEGACY;
+
+/// How the result of a tool of the page begins that has thrown, or took too long.
+const FAILED: &str = "Tool execution ";
 
 /// What a run is sent besides the conversation.
 #[derive(Debug, Default)]
@@ -87,30 +90,45 @@ fn answer(
         let mut message = Message::new(id, "tool");
         message.put("toolCallId", action_id);
         message.set_content(text.into());
+        // Some servers show the model only the content, others only the error.
+        if text.starts_with(FAILED) {
+            message.put("error", text);
+        }
         conversation.messages.push(message);
         sent.answers.push((action_id.to_owned(), text.to_owned().into(), true));
         return Ok(());
     };
-    let payload = payload(item, asked);
-    sent.answers.push((action_id.to_owned(), payload.clone(), false));
+    let mut payload = payload(item, asked);
     if asked.text("action") == LEGACY {
         let mut command = Object::new();
-        command.set("resume", payload);
+        command.set("resume", payload.clone());
         sent.command = Some(command.into());
-        return Ok(());
-    }
-    let mut entry = Object::new();
-    put(&mut entry, "interruptId", asked.text("id"));
-    // Servers refuse an answer that comes too late, or take it for another one.
-    let end = Some(asked.text("expires_at")).filter(|end| end.ends_with('Z')).and_then(millis);
-    if end.is_some_and(|end| now > 0 && end < now) {
-        entry.set("status", "cancelled".into());
     } else {
-        entry.set("status", "resolved".into());
-        entry.set("payload", payload);
+        let mut entry = Object::new();
+        put(&mut entry, "interruptId", asked.text("id"));
+        // Servers refuse an answer that comes too late, or take it for another one.
+        let is_late = moment(asked.text("expires_at")).is_some_and(|end| now > 0 && end < now);
+        if is_late || asked.text("id") == action_id && is_refusal(item, &payload, asked) {
+            payload = Value::Null;
+            entry.set("status", "cancelled".into());
+        } else {
+            entry.set("status", "resolved".into());
+            entry.set("payload", payload.clone());
+        }
+        sent.resume.push(entry.into());
     }
-    sent.resume.push(entry.into());
+    sent.answers.push((action_id.to_owned(), payload, false));
     Ok(())
+}
+
+/// Whether a question, which is about no call, gets a denial in place of an answer, or a decision for which its schema has no
+/// place.
+fn is_refusal(item: &Object<'_>, payload: &Value<'_>, asked: &Object<'_>) -> bool {
+    let takes_decisions = asked
+        .object("response_schema")
+        .is_none_or(|schema| schema.object("properties").is_some_and(|fields| fields.contains("approved")));
+    let is_denial = || payload.get("approved").is_some_and(|approved| approved.as_bool() == Some(false));
+    item.text("type") == "user.tool_approval" || !takes_decisions && is_denial()
 }
 
 /// What an interrupt is answered with, in the form of its schema.

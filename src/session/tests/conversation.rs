@@ -297,6 +297,33 @@ fn a_question_about_no_call_waits_by_itself() {
 }
 
 #[test]
+fn a_question_about_no_call_is_refused_and_a_call_of_the_page_is_not() {
+    let decide = |id: &str, status: &str| json!([{"type": "user.tool_approval", "thread_id": "main", "tool_call_id": id, "approval": {"status": status}}]);
+    let mut session = session();
+    let outcome = json!({"type": "interrupt", "interrupts": [{"id": "i", "reason": "input_required"}]});
+    let (mut turn, _) = begin(&mut session, "t1", &message("Hi")).expect("a start");
+    let asks = json!({"type": "RUN_FINISHED", "outcome": outcome});
+    push(&mut session, &mut turn, &[json!({"type": "RUN_STARTED"}), asks]);
+    end(&mut session, &mut turn, Outcome::Ended).expect("an end");
+    let allowed = begin(&mut session, "t2", &decide("i", "allow")).map(|_| ()).expect_err("no answer");
+    assert_eq!(allowed.code, ErrorCode::InvalidInput);
+    let body = play(&mut session, "t2", &decide("i", "deny"), &calls("c", "mine"));
+    assert_eq!(body["resume"], json!([{"interruptId": "i", "status": "cancelled"}]));
+    let denied = begin(&mut session, "t3", &decide("c", "deny")).map(|_| ()).expect_err("it needs a result");
+    assert_eq!(denied.code, ErrorCode::InvalidInput);
+}
+
+#[test]
+fn a_file_can_be_given_by_its_address() {
+    let file = |data: &str| json!([{"type": "user.message", "content": [{"type": "file", "name": "a.pdf", "data": data}]}]);
+    let body = play(&mut session(), "t1", &file("https://a.test/a.pdf"), &[]);
+    let source = json!({"type": "url", "value": "https://a.test/a.pdf"});
+    assert_eq!(body["messages"][0]["content"][0]["source"], source);
+    let refused = begin(&mut session(), "t1", &file("a.pdf")).map(|_| ()).expect_err("no address");
+    assert_eq!(refused.code, ErrorCode::InvalidInput);
+}
+
+#[test]
 fn a_connection_that_breaks_after_the_end_of_the_run_takes_nothing_away() {
     for code in [ErrorCode::Network, ErrorCode::Timeout] {
         let mut session = session();

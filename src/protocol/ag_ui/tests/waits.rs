@@ -215,3 +215,150 @@ fn an_approval_of_a_call_that_needs_a_result_is_refused() {
     let error = sent(&input, &json!({"conversation": turn.kept()})).expect_err("an error");
     assert_eq!(error.code, crate::ErrorCode::InvalidInput);
 }
+
+/// Some models name a call after its tool, or count from one in each turn.
+fn answered_before() -> Json {
+    json!({"messages": [
+        {"id": "t0:0", "role": "user", "content": "Before"},
+        {"id": "m", "role": "assistant", "toolCalls": [
+            {"id": "c", "type": "function", "function": {"name": "mine", "arguments": "{\"old\":1}"}},
+        ]},
+        {"id": "r", "role": "tool", "toolCallId": "c", "content": "old"},
+        {"id": "n", "role": "assistant", "content": "It was old."},
+    ]})
+}
+
+#[test]
+fn a_call_of_this_turn_can_have_the_id_of_an_earlier_one() {
+    for (parent, maker) in [("p", "p"), ("", "c"), ("m", "t:call:c")] {
+        let before = json!({"conversation": answered_before()});
+        let turn = Turn::with(&hello(), &before)
+            .feed(&[started()])
+            .feed(&calls("c", "mine", r#"{"new":2}"#, parent))
+            .feed(&[finished()])
+            .end();
+        assert_eq!(pending(&turn.seen), ["Response c"], "{parent}");
+        let kept = turn.kept_messages();
+        let call = |arguments: &str| json!([{"id": "c", "type": "function", "function": {"name": "mine", "arguments": arguments}}]);
+        assert_eq!(kept[0]["toolCalls"], call("{\"old\":1}"));
+        assert_eq!(kept[4]["toolCalls"], call("{\"new\":2}"), "{kept:?}");
+        let shown = turn.shown();
+        assert_eq!(shown, [format!(r#"{maker}: mine({{"new":2}})"#)]);
+        let asked = &state(&turn.seen)["required_actions"][0]["tool_calls"][0];
+        assert_eq!(asked["arguments"], r#"{"new":2}"#);
+        // Its own result comes after it, and the old one stays.
+        let next = Turn::with(&json!([response("c", "new")]), &json!({"conversation": turn.kept()}));
+        let next = next.feed(&[started()]).feed(&says("a", "Done")).feed(&[finished()]).end();
+        let results: Vec<_> =
+            next.kept_messages().into_iter().filter(|message| message["role"] == "tool").collect();
+        assert_eq!(results.iter().map(|result| &result["content"]).collect::<Vec<_>>(), ["old", "new"]);
+    }
+}
+
+#[test]
+fn a_server_answers_a_call_whose_id_an_earlier_turn_had() {
+    let before = json!({"conversation": answered_before()});
+    let frames = [
+        vec![started()],
+        calls("c", "server", "{}", "p"),
+        vec![result("r2", "c", "new")],
+        says("q", "Done"),
+        vec![finished()],
+    ]
+    .concat();
+    let turn = Turn::with(&hello(), &before).feed(&frames).end();
+    let said = |turn: &Turn| -> Vec<String> {
+        let kept = turn.kept_messages().into_iter();
+        kept.map(|message| format!("{} {}", message["id"], message["content"])).collect()
+    };
+    let expected = [
+        "\"m\" null",
+        "\"r\" \"old\"",
+        "\"n\" \"It was old.\"",
+        "\"t:0\" \"Hi\"",
+        "\"p\" null",
+        "\"r2\" \"new\"",
+        "\"q\" \"Done\"",
+    ];
+    assert_eq!(said(&turn), expected);
+    assert_eq!(turn.seen.of("tool.response").len(), 1);
+    // A snapshot of all of it changes nothing, and can be the only place of such a call.
+    let whole = json!({"type": "MESSAGES_SNAPSHOT", "messages": turn.kept()["messages"]});
+    let again = Turn::with(&hello(), &before).feed(&frames[..8]).feed(&[whole.clone(), finished()]).end();
+    assert_eq!(said(&again), expected);
+    let only = Turn::with(&hello(), &before).feed(&[started(), whole, finished()]).end();
+    assert_eq!(only.shown(), ["p: server({})", "q: Done"]);
+    assert_eq!(only.seen.of("tool.response")[0]["content"], "new");
+}
+
+#[test]
+fn a_call_without_a_result_is_not_sent_though_an_earlier_one_had_its_id() {
+    let before = json!({"conversation": answered_before()});
+    let turn = Turn::with(&hello(), &before)
+        .feed(&[started()])
+        .feed(&calls("c", "server", "{}", "p"))
+        .feed(&[finished()])
+        .end();
+    let next = sent(&hello(), &json!({"conversation": turn.kept()})).expect("a request");
+    let made: Vec<_> = next["messages"]
+        .as_array()
+        .expect("messages")
+        .iter()
+        .filter(|one| one["toolCalls"].is_array())
+        .collect();
+    assert_eq!(made.len(), 1, "{made:?}");
+}
+
+#[test]
+fn what_expired_is_not_told_as_approved() {
+    for end in ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123456+00:00", "2026-01-01T02:00:00+02:00"] {
+        let asked = json!({"id": "i", "reason": "tool_call", "toolCallId": "c", "expiresAt": end});
+        let before = ends(&calls("c", "delete", "{}", "m"), interrupt(asked));
+        let input = json!([approval("c", json!({"status": "allow"}))]);
+        let at = |now: u64| json!({"conversation": before.kept(), "now": now});
+        let resume = |now: u64| sent(&input, &at(now)).expect("a request")["resume"][0].clone();
+        let late = 1_767_225_601_000;
+        assert_eq!(resume(late), json!({"interruptId": "i", "status": "cancelled"}), "{end}");
+        assert_eq!(resume(1_767_225_599_000)["status"], "resolved", "{end}");
+        let after = Turn::with(&input, &at(late)).feed(&[started()]);
+        let told = after.seen.of("tool.resumed");
+        assert_eq!((&told[0]["tool_call_id"], &told[0]["result"]), (&json!("c"), &Json::Null));
+    }
+}
+
+#[test]
+fn a_time_without_a_zone_ends_nothing() {
+    let asked = json!({"id": "i", "reason": "input_required", "expiresAt": "2026-01-01T00:00:00"});
+    let terms = json!({"conversation": ends(&[], interrupt(asked)).kept(), "now": 1_893_456_000_000_u64});
+    let resume = sent(&json!([response("i", "late")]), &terms).expect("a request")["resume"][0].clone();
+    assert_eq!(resume["status"], "resolved");
+}
+
+#[test]
+fn a_question_is_refused() {
+    let asked =
+        interrupt(json!({"id": "i", "reason": "input_required", "responseSchema": {"type": "string"}}));
+    let before = ends(&[], asked);
+    let deny = json!([approval("i", json!({"status": "deny", "reason": "no"}))]);
+    let next = answered(&before, &deny);
+    assert_eq!(next["resume"], json!([{"interruptId": "i", "status": "cancelled"}]));
+    let after = Turn::with(&deny, &json!({"conversation": before.kept()})).feed(&[started()]);
+    assert_eq!(after.seen.of("tool.resumed")[0]["result"], Json::Null);
+    // A server that asks by a custom event gets an answer in any case.
+    let value = r#"{"message": "Delete?"}"#;
+    let legacy = run(&[json!({"type": "CUSTOM", "name": "on_interrupt", "value": value})]);
+    let next = answered(&legacy, &json!([approval("t:asks", json!({"status": "deny"}))]));
+    assert_eq!(next["forwardedProps"]["command"]["resume"], json!({"approved": false}));
+}
+
+#[test]
+fn a_tool_of_the_page_that_failed_says_so_twice() {
+    let turn = run(&calls("a", "mine", "{}", "m"));
+    for (content, fails) in
+        [("Tool execution failed: no", true), ("Tool execution timed out after 5 ms", true), ("red", false)]
+    {
+        let sent = answered(&turn, &json!([response("a", content)]))["messages"][2].clone();
+        let expected = if fails { json!(content) } else { Json::Null };
+        assert_eq!((&sent["content"], &sent["error"]), (&json!(content), &expected));
+    }
+}
