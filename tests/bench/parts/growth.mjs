@@ -6,6 +6,7 @@ const STORIES = [
   // About 1 MB. At full speed some 4,000 deltas come in a frame of the screen.
   { what: "one message of 250,000 deltas, its text in each frame", story: ["talk", 250_000, 250_000], few: ["talk", 500, 500], every: 4_000, look: "subscribe" },
   { what: "after 1,000 messages, a frame every 10 deltas", story: ["talk", 20_000, 20], few: ["talk", 200, 20], every: 10, look: "subscribe" },
+  { what: "AG-UI, after 1,000 messages, a frame every 10 deltas", protocol: "ag-ui", story: ["talk", 20_000, 20], few: ["talk", 200, 20], every: 10, look: "subscribe" },
   // A snapshot has the text of the arguments; a conversation reads them while they are incomplete.
   { what: "arguments of 16,000 pieces, a snapshot at each", story: ["calling", 16_000], few: ["calling", 100], every: 1, look: "calls" },
   { what: "arguments of 16,000 pieces, the object of a conversation at each", story: ["calling", 16_000], few: ["calling", 100], every: 1, look: "conversation", candidates: ["turnwire"] },
@@ -15,11 +16,11 @@ export const engines = ["Node", "Chromium"];
 
 /** All rows; with `quick` with little work and one round. */
 export function rows({ quick = false } = {}) {
-  return STORIES.map(({ what, story, few, every, look, candidates = ["plain", "turnwire"] }) => ({
+  return STORIES.map(({ what, protocol = "truefoundry", story, few, every, look, candidates = ["plain", "turnwire"] }) => ({
     part: "growth",
     group: "growth",
     name: `growth, ${what}`,
-    protocol: "truefoundry",
+    protocol,
     candidates,
     story: quick ? few : story,
     every,
