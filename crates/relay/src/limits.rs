@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use governor::clock::{Clock, DefaultClock};
@@ -96,7 +96,7 @@ impl Usage {
                 "too many sockets are held",
             ),
         };
-        let mut counts = lock(&self.counts);
+        let counts = lock(&self.counts);
         let after = AGAIN;
         if counts.own.get(&(kind, subject.clone())).is_some_and(|&count| count >= own) {
             return Err(Exceeded { what: own_what, after, is_own: true });
@@ -104,9 +104,18 @@ impl Usage {
         if counts.all.get(&kind).is_some_and(|&count| count >= all) {
             return Err(Exceeded { what: all_what, after, is_own: false });
         }
+        Ok(self.counted(counts, kind, subject))
+    }
+
+    /// Takes one of what is limited, however many there are: it is in use already.
+    pub(crate) fn take_over(&self, kind: Kind, subject: &Arc<str>) -> InUse {
+        self.counted(lock(&self.counts), kind, subject)
+    }
+
+    fn counted(&self, mut counts: MutexGuard<'_, Counts>, kind: Kind, subject: &Arc<str>) -> InUse {
         *counts.all.entry(kind).or_default() += 1;
         *counts.own.entry((kind, subject.clone())).or_default() += 1;
-        Ok(InUse { counts: self.counts.clone(), kind, subject: subject.clone() })
+        InUse { counts: self.counts.clone(), kind, subject: subject.clone() }
     }
 
     /// Counts a start.
@@ -143,7 +152,7 @@ impl Drop for InUse {
     }
 }
 
-fn lock(counts: &Mutex<Counts>) -> std::sync::MutexGuard<'_, Counts> {
+fn lock(counts: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

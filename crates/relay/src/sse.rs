@@ -4,7 +4,7 @@
 //! line and as a frame's end is in the standard (WHATWG HTML, section 9.2); the fields are read by the decoder that pages use.
 
 use bytes::{Bytes, BytesMut};
-use turnwire::sse::FrameDecoder;
+use turnwire::sse::{Frame, FrameDecoder};
 
 use crate::route::{Mark, Protocol};
 
@@ -17,6 +17,8 @@ pub(crate) struct Cut {
     pub(crate) bytes: Bytes,
     /// What it says about the turn's end.
     pub(crate) mark: Mark,
+    /// The agent's own number, if it is one that counts.
+    pub(crate) number: Option<u64>,
 }
 
 /// A frame has more than [`LARGEST`] bytes.
@@ -33,14 +35,16 @@ pub(crate) struct Splitter {
     is_new: bool,
     frame: BytesMut,
     has_data: bool,
+    /// The line with the frame's id.
+    id: BytesMut,
     decoder: FrameDecoder,
 }
 
 impl Splitter {
     pub(crate) fn new(protocol: Protocol) -> Self {
         let decoder = FrameDecoder::with_limit(LARGEST + 1);
-        let (line, frame) = (BytesMut::new(), BytesMut::new());
-        Self { protocol, line, after_cr: false, is_new: true, frame, has_data: false, decoder }
+        let (line, frame, id) = (BytesMut::new(), BytesMut::new(), BytesMut::new());
+        Self { protocol, line, after_cr: false, is_new: true, frame, has_data: false, id, decoder }
     }
 
     /// Adds the frames that these bytes complete.
@@ -76,6 +80,10 @@ impl Splitter {
             return;
         }
         let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+        if name == b"id" && self.protocol.has_cursor() {
+            self.id.clear();
+            self.id.extend_from_slice(line);
+        }
         // A comment has no name. The agent's pace of reconnecting is not the relay's.
         if matches!(name, b"" | b"id" | b"retry") {
             return;
@@ -87,20 +95,29 @@ impl Splitter {
 
     fn end_frame(&mut self, cuts: &mut Vec<Cut>) {
         let mut frame = self.frame.split();
+        let id = self.id.split();
         // Without data no reader would dispatch it.
         if !std::mem::take(&mut self.has_data) {
             return;
         }
         frame.extend_from_slice(b"\n");
-        let (protocol, mut mark) = (self.protocol, Mark::Middle);
-        // It has fewer bytes than the decoder's limit.
-        let _ = self.decoder.feed(&frame, &mut |read| mark = protocol.mark(&read));
-        cuts.push(Cut { bytes: frame.freeze(), mark });
+        let (protocol, mut mark, mut number) = (self.protocol, Mark::Middle, None);
+        let read = &mut |read: Frame<'_>| (mark, number) = (protocol.mark(&read), protocol.number(&read));
+        // Together they have fewer bytes than the decoder's limit.
+        if !id.is_empty() {
+            let _ = self.decoder.feed(&id, read);
+            let _ = self.decoder.feed(b"\n", read);
+        }
+        let _ = self.decoder.feed(&frame, read);
+        cuts.push(Cut { bytes: frame.freeze(), mark, number });
     }
 }
 
-/// A kept frame as readers get it.
+/// A kept frame as readers get it. Of a number that the agent has left out, there is an empty one.
 pub(crate) fn numbered(offset: u64, frame: &[u8], out: &mut BytesMut) {
+    if frame.is_empty() {
+        return;
+    }
     out.extend_from_slice(format!("id: {offset}\n").as_bytes());
     out.extend_from_slice(frame);
 }
@@ -132,6 +149,16 @@ mod tests {
             ["data: 1\n\n", "data: 2\n\n", "data: 3\n\n"]
         );
         assert_eq!(texts("event: only\n\ndata: x\n\n"), ["data: x\n\n"]);
+    }
+
+    #[test]
+    fn numbers_of_agents_that_keep_turns_are_their_own() {
+        let (mut splitter, mut cuts) = (Splitter::new(Protocol::TrueFoundry), Vec::new());
+        let stream = "data: {}\nid: 1\n\nid: 2\n\ndata: {\"sequence_number\":3}\n\ndata: {}\n\nid: 4\nid:5\ndata: {}\n\nid: x\ndata: {\"sequence_number\":6}\n\n";
+        splitter.feed(stream.as_bytes(), &mut cuts).expect("small frames");
+        let numbers: Vec<Option<u64>> = cuts.iter().map(|cut| cut.number).collect();
+        assert_eq!(numbers, [Some(1), Some(3), None, Some(5), None]);
+        assert_eq!(cuts[0].bytes, "data: {}\n\n");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::address::Upstream;
 use crate::route::Protocol;
 
 pub use problems::{Problem, Problems};
+pub(crate) use read::SHORTEST_TAKEOVER;
 pub use secret::Secret;
 
 /// The settings of a relay.
@@ -130,7 +131,8 @@ pub struct LogConfig {
     pub retention: Duration,
     /// Whether every frame is on the disk before a reader sees it. Otherwise only a turn's end is.
     pub is_synced: bool,
-    /// How long a turn's owner must be silent until another relay ends the turn, if several use the log.
+    /// How long a turn's owner must be silent until another relay takes the turn over, if several use the log. Half of it is enough if
+    /// the agent keeps the turn.
     pub takeover: Duration,
 }
 

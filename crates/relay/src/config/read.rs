@@ -21,7 +21,7 @@ use crate::route::Protocol;
 
 const MINUTE: Duration = Duration::from_mins(1);
 /// The shortest time after which an owner may be taken for dead.
-const SHORTEST_TAKEOVER: Duration = Duration::from_secs(3);
+pub(crate) const SHORTEST_TAKEOVER: Duration = Duration::from_secs(3);
 /// The algorithms that sign with a key pair. A shared secret would let each of its holders name any user.
 const ALGORITHMS: [&str; 9] =
     ["ES256", "ES384", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"];
@@ -362,7 +362,7 @@ fn upstream(section: &Section<'_, '_>, name: String) -> Option<UpstreamConfig> {
         None => protocol.is_some_and(Protocol::needs_log),
         Some("off") => false,
         Some("on") => {
-            if protocol.is_some_and(|protocol| !protocol.needs_log()) {
+            if protocol.is_some_and(|protocol| !protocol.needs_log() && !protocol.has_cursor()) {
                 section.note(
                     "log",
                     "turns of this protocol are kept by its own server, or come over a socket: leave it out",

@@ -18,7 +18,7 @@ fn mistakes(text: &str) -> Vec<String> {
 #[test]
 fn the_example_has_no_mistake() {
     let config = Config::parse(include_str!("../../example.toml")).expect("a config");
-    assert_eq!(config.upstreams.len(), 2);
+    assert_eq!(config.upstreams.len(), 3);
     assert!(config.upstreams.iter().all(|upstream| upstream.is_logged && upstream.is_owned));
     assert!(
         matches!(config.log.store, Store::Sqlite(path) if path == std::path::Path::new("target/relay/turns.db"))
@@ -102,6 +102,10 @@ turns_per_subject = 0
 fn what_would_do_nothing_is_a_mistake() {
     for (addition, expected) in [
         ("on_leave = \"drain\"\nlog = \"off\"", "upstream.agents.on_leave"),
+        (
+            "[upstream.b]\nprotocol = \"awaken\"\nurl = \"http://b\"\nlog = \"on\"",
+            "upstream.b.log: turns of this protocol",
+        ),
         ("sesions = \"open\"", "upstream.agents.sesions: there is no such key"),
         ("[log]\ndurability = \"disk\"", "log.durability: \"disk\" needs a store"),
         ("[log]\nstore = \"redis://r\"\ndurability = \"disk\"", "log.durability: what Redis has"),

@@ -1,7 +1,7 @@
 //! What keeps turns: their frames by number, and how they ended; and whose each session is.
 //!
 //! The laws that every backend keeps, which one suite of tests holds each of them to:
-//! - the bytes of an offset never change; offsets begin at 1 and have no holes;
+//! - the bytes of an offset never change; offsets begin at 1 and have no holes, but a frame may have no bytes;
 //! - no append at any place but the tail, and none by an owner after another has claimed the turn;
 //! - what is closed stays closed, and the last frames come with the end;
 //! - reading after an offset returns what was appended after it, whole and in order;

@@ -1,5 +1,5 @@
 //! Spans for a collector, over OTLP in JSON: `start`, a kept turn from its request to its end; `attach`, one further reader of it, or a
-//! start that was sent again, which links to the turn; `takeover`, the end of a turn that has lost its owner.
+//! start that was sent again, which links to the turn; `takeover`, when a turn that has lost its owner gets another one, or ends.
 //!
 //! The spans continue the trace that a request names in `traceparent`, as W3C's Trace Context has it, and the agent gets the
 //! turn's span in that header.
@@ -98,9 +98,12 @@ impl Traces {
         self.span("attach", SpanKind::Server, upstream, Some(head), turn)
     }
 
-    /// Tells of a turn that this relay has ended in place of its owner.
-    pub(crate) fn takeover(&self, upstream: &str, end: End) {
-        self.span("takeover", SpanKind::Internal, upstream, None, None).end(end);
+    /// Tells of a turn that this relay has ended in place of its owner, or goes on with.
+    pub(crate) fn takeover(&self, upstream: &str, end: Option<End>) {
+        let span = self.span("takeover", SpanKind::Internal, upstream, None, None);
+        if let Some(end) = end {
+            span.end(end);
+        }
     }
 
     fn span(

@@ -29,6 +29,10 @@ impl Protocol {
                     _ => Mark::Middle,
                 }
             }
+            Self::TrueFoundry | Self::TrueForge if frame.data.contains("turn.done") => match kind(frame) {
+                Some(kind) if kind == "turn.done" => Mark::Last,
+                _ => Mark::Middle,
+            },
             _ => Mark::Middle,
         }
     }

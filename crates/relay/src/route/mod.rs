@@ -6,6 +6,7 @@
 mod body;
 mod ends;
 mod path;
+mod rest;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use axum::http::Method;
 pub(crate) use body::{Named, StartBody};
 pub(crate) use ends::Mark;
 pub(crate) use path::{Matched, Unmatched, query};
+pub(crate) use rest::Request;
 
 /// What an agent's server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,11 +84,17 @@ impl Protocol {
     }
 
     /// The request that asks the agent to end a turn, if there is one. Otherwise hanging up is all that can be done.
-    pub(crate) fn cancel(self, turn: &str) -> Option<(Method, String)> {
-        match self {
-            Self::Tirea => Some((Method::POST, format!("/v1/runs/{}/cancel", path::encoded(turn)))),
-            _ => None,
-        }
+    pub(crate) fn cancel(self, session: Option<&str>, turn: &str) -> Option<Request> {
+        let (target, body) = match self {
+            Self::Tirea => (format!("/v1/runs/{}/cancel", path::encoded(turn)), None),
+            // Of a session only its last turn can run.
+            Self::TrueFoundry => {
+                (format!("/v1/agents/sessions/{}/cancel", path::encoded(session?)), Some("{}"))
+            }
+            Self::TrueForge => (format!("/api/v1/sessions/{}/cancel", path::encoded(session?)), Some("{}")),
+            _ => return None,
+        };
+        Some(Request { method: Method::POST, target, body: body.map(str::to_owned) })
     }
 
     /// The request that tells whether a session exists, if clients choose the ids of sessions.
@@ -117,6 +125,8 @@ pub(crate) enum Action {
     List(&'static str, &'static str),
     /// Starts a turn.
     Start,
+    /// Reads the rest of a turn from an agent that keeps it.
+    Attach,
     /// Reads, changes, answers or cancels something of a session.
     Use,
     /// Reads a turn or a session as a stream.

@@ -1,7 +1,7 @@
 //! The tables.
 
 use super::{Action, Place, Protocol, Route};
-use Action::{Create, Delete, List, Public, Socket, Start, Stream, Use};
+use Action::{Attach, Create, Delete, List, Public, Socket, Start, Stream, Use};
 use Place::{Body, Nowhere, Query, Session, Turn};
 
 const ANY: &[&str] = &[];
@@ -84,7 +84,7 @@ const TRUEFOUNDRY: &[Route] = &[
     route("GET", "v1/agents/sessions/{session}/turns", Use, Session),
     route("POST", "v1/agents/sessions/{session}/turns", Start, Session),
     route("GET", "v1/agents/sessions/{session}/turns/{turn}", Use, Session),
-    route("POST", "v1/agents/sessions/{session}/turns/{turn}/subscribe", Stream, Session),
+    route("POST", "v1/agents/sessions/{session}/turns/{turn}/subscribe", Attach, Session),
     route("GET", "v1/agents/sessions/{session}/turns/{turn}/events", Use, Session),
     route("GET", "v1/agents/sessions/{session}/events", Use, Session),
     route("POST", "v1/agents/draft-sessions", Create("/data/id"), Nowhere),
@@ -104,7 +104,7 @@ const TRUEFORGE: &[Route] = &[
     route("GET", "api/v1/sessions/{session}/turns", Use, Session),
     route("POST", "api/v1/sessions/{session}/turns", Start, Session),
     route("GET", "api/v1/sessions/{session}/turns/{turn}", Use, Session),
-    route("GET", "api/v1/sessions/{session}/turns/{turn}/subscribe", Stream, Session),
+    route("GET", "api/v1/sessions/{session}/turns/{turn}/subscribe", Attach, Session),
     route("GET", "api/v1/sessions/{session}/turns/{turn}/events", Use, Session),
     route("GET", "api/v1/sessions/{session}/turns/{turn}/download-sandbox-file", Use, Session),
     route("GET", "api/v1/sessions/{session}/events", Use, Session),

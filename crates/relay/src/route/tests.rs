@@ -165,12 +165,28 @@ fn the_relay_and_pages_agree_where_a_turn_ends() {
         (Protocol::Tirea, "data: {\"type\":\"error\",\"message\":\"no\",\"code\":\"RELAY_ERROR\"}\n\n"),
         (Protocol::Tirea, "data: {\"type\":\"text_delta\",\"data\":{\"delta\":\"run_finish error\"}}\n\n"),
         (Protocol::Tirea, "data: {\"type\":\"step_start\",\"data\":{\"message_id\":\"m\"}}\n\n"),
+        (
+            Protocol::TrueFoundry,
+            "id: 2\ndata: {\"type\":\"turn.done\",\"id\":\"e\",\"created_at\":\"2026-11-01T00:00:00Z\",\"thread_id\":null,\"state\":{\"status\":\"done\",\"output\":null,\"required_actions\":[],\"completed_at\":\"2026-11-01T00:00:00Z\"}}\n\n",
+        ),
+        (
+            Protocol::TrueForge,
+            "id: 2\ndata: {\"type\":\"turn.done\",\"id\":\"e\",\"created_at\":\"2026-11-01T00:00:00Z\",\"thread_id\":null,\"state\":{\"status\":\"error\",\"message\":\"no\",\"completed_at\":\"2026-11-01T00:00:00Z\"}}\n\n",
+        ),
+        (
+            Protocol::TrueFoundry,
+            "id: 2\ndata: {\"type\":\"model.message.delta\",\"id\":\"m\",\"thread_id\":\"main\",\"content\":\"turn.done\"}\n\n",
+        ),
     ];
     for (protocol, frame) in frames {
         let name = protocol.to_string();
         let mut decoder = AnyProtocol::named(&name).expect("spoken").protocol().decoder();
         let (mut done, mut mark) = (Done::default(), Mark::Middle);
-        let begin = if protocol == Protocol::Tirea { start } else { "event: turn_start\ndata: {}\n\n" };
+        let begin = match protocol {
+            Protocol::Tirea => start,
+            Protocol::Aap => "event: turn_start\ndata: {}\n\n",
+            _ => "",
+        };
         let stream = format!("{begin}{frame}");
         let mut frames = FrameDecoder::default();
         frames

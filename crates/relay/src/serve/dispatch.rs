@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::refusal::Refusal;
-use super::{App, Call, access, control, pass, socket, socket_reader, start};
+use super::{App, Call, access, attach, control, pass, socket, socket_reader, start};
 use crate::connection::Connection;
 use crate::edge;
 use crate::held::Words;
@@ -97,10 +97,11 @@ async fn handle(app: Arc<App>, request: Request) -> Result<Response, Refusal> {
         (_, false) => StartBody::any(&body).and_then(|body| body.named()).ok(),
     };
     let session = access::permit(&call, named.as_ref()).await?;
-    if call.matched.route.action == Action::Start && call.agent().config.is_logged {
-        return start::start(&call, session, body).await;
+    match call.matched.route.action {
+        Action::Start if call.agent().config.is_logged => start::start(&call, session, body).await,
+        Action::Attach if call.agent().config.is_logged => attach::attach(&call, session, body).await,
+        _ => pass::pass(&call, session, body).await,
     }
-    pass::pass(&call, session, body).await
 }
 
 async fn collect(body: Body, limit: usize) -> Result<Bytes, Refusal> {

@@ -104,8 +104,11 @@ impl Hub {
     /// The log has these frames, the last of which is `last`, and this end.
     pub(super) fn deliver(&self, frames: Vec<Bytes>, last: u64, end: Option<End>) {
         let mut ring = lock(&self.ring);
-        if ring.frames.is_empty() {
-            ring.first = last + 1 - frames.len() as u64;
+        let first = last + 1 - frames.len() as u64;
+        // What the log has lost comes again.
+        if ring.first + ring.frames.len() as u64 != first {
+            self.all_bytes.fetch_sub(ring.bytes, Ordering::Relaxed);
+            *ring = Ring { first, ..Ring::default() };
         }
         for frame in frames {
             ring.bytes += frame.len();
@@ -244,9 +247,10 @@ impl Hubs {
         key: TurnKey,
         log: u64,
         request: [u8; 32],
+        known: Known,
     ) -> (Arc<Hub>, mpsc::UnboundedReceiver<Request>) {
         let (asked, requests) = mpsc::unbounded_channel();
-        let hub = Arc::new(self.hub(log, request, Known::default(), Some(asked)));
+        let hub = Arc::new(self.hub(log, request, known, Some(asked)));
         lock(&self.open).insert(key, hub.clone());
         (hub, requests)
     }
@@ -294,9 +298,10 @@ impl Hubs {
     /// Forgets a hub if only its follower has it. Returns whether it did.
     pub(super) fn close_unused(&self, key: &TurnKey, hub: &Arc<Hub>) -> bool {
         let mut open = lock(&self.open);
-        // This list has it, and the follower.
-        let is_unused = Arc::strong_count(hub) <= 2;
-        if is_unused {
+        // The follower has it, and this list, unless the turn has an owner here by now.
+        let is_listed = open.get(key).is_some_and(|it| Arc::ptr_eq(it, hub));
+        let is_unused = Arc::strong_count(hub) <= 1 + usize::from(is_listed);
+        if is_unused && is_listed {
             open.remove(key);
         }
         is_unused

@@ -79,7 +79,6 @@ pub async fn serve(
 ) -> Result<(), Failure> {
     observe::begin();
     let log = open(&config).await?;
-    sweep::recover(&*log).await?;
     let tls = tls(&config)?;
     let company = company(&*log).await;
     let listener = bind::pages(config.listen, company).await?;
@@ -97,6 +96,7 @@ pub async fn serve(
         admin: config.admin.map(|asked| bound.as_ref().map_or(asked, |listener| local(listener, asked))),
     };
     let app = Arc::new(App::new(config, log));
+    sweep::recover(&app).await?;
     let (drains, draining) = watch::channel(None);
     tokio::spawn({
         let (app, draining) = (app.clone(), draining.clone());

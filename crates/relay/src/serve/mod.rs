@@ -5,14 +5,16 @@
 //! - `pass`: the request and its answer, for what is not kept; `socket`, the same for a WebSocket;
 //! - `held`: the sockets to agents that are kept for their readers; `socket_reader`, one reader of such a socket;
 //! - `start`: begins a kept turn, or finds that it has begun, one start of a turn at a time (`making`); `owner` reads it from the
-//!   agent into the log;
+//!   agent into the log, with what `asking` asks; `attach`, the protocol's own request for the rest of a turn;
 //! - `hub`: what readers of a running turn share; `follow` fills it with a turn that another relay owns; `read`, one reader;
 //! - `control`: the relay's own requests;
-//! - `sweep`: ends turns that have lost their owner;
+//! - `sweep`: finds turns that have lost their owner; `takeover` goes on with them, or ends them;
 //! - `admin`: metrics and health; `life`, the beginning and the end of the process.
 
 mod access;
 mod admin;
+mod asking;
+mod attach;
 mod bind;
 mod control;
 mod dispatch;
@@ -30,11 +32,12 @@ mod socket;
 mod socket_reader;
 mod start;
 mod sweep;
+mod takeover;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::http::{HeaderMap, Method, Request, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
 use bytes::Bytes;
 use http_body_util::Full;
 use tokio::sync::Notify;
@@ -47,7 +50,7 @@ use crate::identity::{Caller, Identity};
 use crate::limits::Usage;
 use crate::log::{ReplayLog, TurnKey};
 use crate::observe::Traces;
-use crate::route::Matched;
+use crate::route::{self, Matched};
 use held::HeldSockets;
 use hub::Hubs;
 
@@ -110,6 +113,12 @@ impl App {
     fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::SeqCst)
     }
+
+    /// Whether a turn's agent keeps its turns.
+    fn has_cursor(&self, key: &TurnKey) -> bool {
+        let agent = self.agents.iter().find(|agent| agent.config.name == key.upstream);
+        agent.is_some_and(|agent| agent.config.protocol.has_cursor())
+    }
 }
 
 impl Agent {
@@ -134,6 +143,15 @@ impl Agent {
         *request.uri_mut() = self.address(target)?;
         *request.headers_mut() = head;
         Some(request)
+    }
+
+    /// A request of the relay's own.
+    fn own(&self, request: route::Request) -> Option<Request<axum::body::Body>> {
+        let mut head = HeaderMap::new();
+        if request.body.is_some() {
+            head.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        self.request(request.method, &request.target, head, request.body.unwrap_or_default().into())
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn pass(call: &Call, session: Option<Session>, body: Bytes) -> 
     if action == Action::Start {
         call.app.usage.start(subject)?;
     }
-    let streams = matches!(action, Action::Start | Action::Stream);
+    let streams = matches!(action, Action::Start | Action::Stream | Action::Attach);
     let stream = streams.then(|| call.app.usage.take(Kind::Stream, subject)).transpose()?;
     if let Some(session) = &session {
         session.own(&*call.app.log, &agent.config.name, subject).await?;

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::access::Session;
-use super::hub::Hub;
-use super::owner::{self, Owned};
+use super::hub::{Hub, Known};
+use super::owner::{self, First, Owned};
 use super::read::{self, Source};
 use super::refusal::Refusal;
 use super::{App, Call};
@@ -139,7 +139,7 @@ impl Begin {
             // Another relay has made it meanwhile.
             Created::Exists(head) => return Begun::before(&app, self.key, head),
         };
-        let (hub, requests) = app.hubs.open(self.key.clone(), claim.log, request);
+        let (hub, requests) = app.hubs.open(self.key, claim.log, request, Known::default());
         let upstream = &app.agents[self.agent].config.name;
         let span = app.traces.start(upstream, self.sent.headers_mut());
         span.link(&hub.span);
@@ -154,14 +154,7 @@ impl Begin {
             running,
             span,
         };
-        let (owned_hub, key) = (hub.clone(), self.key);
-        tokio::spawn(async move {
-            if tokio::spawn(owner::run(owned, self.sent)).await.is_err() {
-                // A fault of the relay must not leave readers waiting.
-                owned_hub.abandon(owner::FAULT);
-                app.hubs.close(&key, &owned_hub);
-            }
-        });
+        owner::begin(owned, First::Start(self.sent));
         Ok(Begun::Now(hub))
     }
 }

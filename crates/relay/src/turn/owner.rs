@@ -2,7 +2,8 @@
 //!
 //! Its one rule: frames are delivered after the log has acknowledged them. At most one append is on its way; what comes
 //! meanwhile is the next one, so a slow log sees fewer and larger appends. While it lives, and for a while after the turn's end, the
-//! owner is the log's replica: what a log has lost of the turn is appended to it again.
+//! owner is the log's replica: what a log has lost of the turn is appended to it again. An agent that keeps its turns is asked again
+//! for what a broken connection has not brought, and for what the log has lost and the owner has not in memory.
 
 use std::mem;
 
@@ -12,6 +13,9 @@ use crate::mutant::mutant;
 /// What the owner holds at most for its next append. Then it reads no more, and the agent has to wait.
 const HELD: usize = 1 << 20;
 
+/// How often an agent is asked for the rest of a turn until a frame comes.
+const TRIES: u32 = 6;
+
 /// The bounds of a turn.
 const ENTRIES: u64 = 200_000;
 const BYTES: u64 = 64 << 20;
@@ -19,8 +23,10 @@ const BYTES: u64 = 64 << 20;
 /// What happens to a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The agent answers a start with a stream.
+    /// The agent answers with a stream.
     Answered,
+    /// From now on the agent can be asked again for the rest of the turn.
+    Named,
     /// Frames came.
     Frames {
         /// How many.
@@ -50,6 +56,10 @@ pub enum Event {
     Tail(u64),
     /// The log may answer again.
     Again,
+    /// The log has lost what follows this frame, and not all of that is in memory.
+    Forgotten(u64),
+    /// The process ends, and the turn is for another one to go on with.
+    Left,
 }
 
 /// Why the log refuses an append.
@@ -99,6 +109,13 @@ pub enum Command {
     Abandon(End),
     /// Let readers read the log: the turn is no longer this owner's.
     Leave,
+    /// Ask the agent for what follows this frame.
+    Ask {
+        /// The frame.
+        after: u64,
+        /// How often it was asked since a frame came.
+        tried: u32,
+    },
     /// End the connection to the agent.
     HangUp,
 }
@@ -116,6 +133,8 @@ pub struct Owner {
     in_flight: Option<InFlight>,
     /// All bytes so far.
     bytes: u64,
+    /// How often the agent may still be asked for the rest until a frame comes, if it can be asked at all.
+    tries: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +150,8 @@ enum Phase {
     Asking,
     /// Frames come. The last one so far may be the turn's last.
     Reading { may_be_last: bool },
+    /// The agent is asked for the rest of the turn.
+    AskingAgain,
     /// The end is known and not acknowledged.
     Ending(End),
     /// Readers know the end. The log may still lose it.
@@ -141,14 +162,29 @@ enum Phase {
 
 impl Default for Owner {
     fn default() -> Self {
-        Self { phase: Phase::Asking, next: 1, held: 0, held_bytes: 0, in_flight: None, bytes: 0 }
+        Self { phase: Phase::Asking, next: 1, held: 0, held_bytes: 0, in_flight: None, bytes: 0, tries: None }
     }
 }
 
 impl Owner {
+    /// The next owner of a turn whose agent can be asked for the rest, and of which the log has `last` frames with so many bytes. To
+    /// it, the connection to the agent has just broken.
+    pub fn next_after(last: u64, bytes: u64) -> (Self, Vec<Command>) {
+        let mut owner = Self {
+            phase: Phase::Reading { may_be_last: false },
+            next: last + 1,
+            bytes,
+            tries: Some(TRIES),
+            ..Self::default()
+        };
+        let commands = owner.on(Event::Cut(CutReason::UpstreamLost));
+        (owner, commands)
+    }
+
     /// Whether more of the agent's answer may be read.
     pub fn is_reading(&self) -> bool {
-        matches!(self.phase, Phase::Asking | Phase::Reading { .. }) && self.held_bytes < HELD as u64
+        !matches!(self.phase, Phase::Ending(_) | Phase::Shown(_) | Phase::Over)
+            && self.held_bytes < HELD as u64
     }
 
     /// Whether readers learn nothing more.
@@ -172,11 +208,20 @@ impl Owner {
             (_, Event::Fenced) => self.fenced(&mut commands),
             (_, Event::Tail(last)) => self.settle(last, &mut commands),
             (_, Event::Again) => self.repeat(self.next, &mut commands),
+            (_, Event::Forgotten(last)) => self.forgotten(last, &mut commands),
+            (_, Event::Left) => {
+                self.phase = Phase::Over;
+                commands.extend([Command::HangUp, Command::Leave]);
+            }
             // The end is known: what else happens to the agent's connection changes nothing.
             (Phase::Ending(_), _) | (Phase::Reading { .. }, Event::Answered) => {}
-            (Phase::Asking, Event::Answered) => self.phase = Phase::Reading { may_be_last: false },
+            (Phase::Asking | Phase::AskingAgain, Event::Answered) => {
+                self.phase = Phase::Reading { may_be_last: false };
+            }
+            (_, Event::Named) => self.tries = Some(TRIES),
             (_, Event::Frames { count, bytes, is_last, may_be_last }) => {
                 self.hold(count, bytes);
+                self.tries = self.tries.map(|_| TRIES);
                 if is_last {
                     // The agent may have to clean up after its last frame: the connection ends by itself.
                     self.phase = Phase::Ending(End::Done);
@@ -186,18 +231,20 @@ impl Owner {
                     self.phase = Phase::Reading { may_be_last };
                 }
             }
-            (Phase::Reading { may_be_last }, Event::Ended) => {
-                self.phase = Phase::Ending(if may_be_last || mutant!("any_end_is_done") {
-                    End::Done
-                } else {
-                    End::Eof
-                });
+            (Phase::Reading { may_be_last }, Event::Ended) if may_be_last || mutant!("any_end_is_done") => {
+                self.phase = Phase::Ending(End::Done);
             }
-            (Phase::Asking, Event::Ended) => self.phase = Phase::Ending(End::Eof),
+            // A connection that says nothing may be one that is not there any more.
+            (_, Event::Ended | Event::Cut(CutReason::UpstreamLost | CutReason::Silent))
+                if self.tries.is_some() && !mutant!("not_asked_again") =>
+            {
+                self.ask(self.received(), &mut commands);
+            }
+            (_, Event::Ended) => self.phase = Phase::Ending(End::Eof),
             (Phase::Asking, Event::Cut(reason)) => {
                 self.end(cut(reason, UpstreamState::Unknown), &mut commands);
             }
-            (Phase::Reading { .. }, Event::Cut(reason)) => {
+            (_, Event::Cut(reason)) => {
                 let upstream = if reason == CutReason::UpstreamLost {
                     UpstreamState::Gone
                 } else {
@@ -218,6 +265,35 @@ impl Owner {
         self.bytes += bytes;
     }
 
+    /// The last frame that has come.
+    fn received(&self) -> u64 {
+        self.in_flight.map_or(self.next - 1, |in_flight| in_flight.last) + self.held
+    }
+
+    /// Asks the agent for what follows a frame, unless that was tried too often.
+    fn ask(&mut self, after: u64, commands: &mut Vec<Command>) {
+        let left = self.tries.unwrap_or(0);
+        let Some(next) = left.checked_sub(1) else {
+            return self.end(cut(CutReason::UpstreamLost, UpstreamState::Gone), commands);
+        };
+        self.tries = Some(next);
+        self.phase = Phase::AskingAgain;
+        commands.extend([Command::HangUp, Command::Ask { after, tried: TRIES - left }]);
+    }
+
+    /// What the log has lost can be had from the agent only. Whatever came after it comes again, too.
+    fn forgotten(&mut self, last: u64, commands: &mut Vec<Command>) {
+        if self.tries.is_none() || matches!(self.phase, Phase::Ending(end) if end != End::Done) {
+            return self.refused(Refusal::Lost, commands);
+        }
+        self.next = last + 1;
+        self.in_flight = None;
+        self.held = 0;
+        self.held_bytes = 0;
+        commands.push(Command::Discard);
+        self.ask(last, commands);
+    }
+
     fn end(&mut self, end: End, commands: &mut Vec<Command>) {
         self.phase = Phase::Ending(end);
         commands.push(Command::HangUp);
@@ -228,7 +304,7 @@ impl Owner {
         let end = match self.phase {
             Phase::Ending(end) => Some(end),
             Phase::Shown(_) | Phase::Over => return,
-            Phase::Asking | Phase::Reading { .. } => None,
+            Phase::Asking | Phase::Reading { .. } | Phase::AskingAgain => None,
         };
         if self.in_flight.is_some() || self.held == 0 && end.is_none() {
             return;
@@ -257,7 +333,9 @@ impl Owner {
                 self.repeat(last + 1, commands);
             }
             Event::Appended | Event::NotAppended(Refusal::Away) => self.in_flight = None,
-            Event::NotAppended(Refusal::Full | Refusal::Lost) | Event::Fenced => self.phase = Phase::Over,
+            Event::NotAppended(Refusal::Full | Refusal::Lost) | Event::Forgotten(_) | Event::Fenced => {
+                self.phase = Phase::Over;
+            }
             _ => {}
         }
     }
@@ -300,7 +378,11 @@ impl Owner {
         commands.push(Command::HangUp);
         if is_last {
             self.phase = Phase::Over;
-            commands.push(Command::Abandon(cut(reason, UpstreamState::Running)));
+            // A turn that can be gone on with is not over.
+            commands.push(match self.tries {
+                Some(_) => Command::Leave,
+                None => Command::Abandon(cut(reason, UpstreamState::Running)),
+            });
         } else {
             self.held = 0;
             self.held_bytes = 0;
@@ -331,6 +413,7 @@ mod tests {
             8 => frames,
             8 => Just(Event::Appended),
             1 => Just(Event::Answered),
+            1 => Just(Event::Named),
             1 => Just(Event::Ended),
             1 => Just(Event::Cut(CutReason::UpstreamLost)),
             1 => Just(Event::Refused(500)),
@@ -350,7 +433,7 @@ mod tests {
             let mut in_flight: Option<(u64, Option<End>)> = None;
             let mut end = None;
             for event in events {
-                let was_reading = matches!(owner.phase, Phase::Asking | Phase::Reading { .. });
+                let was_reading = !matches!(owner.phase, Phase::Ending(_) | Phase::Over);
                 if let Event::Frames { count, .. } = event && was_reading {
                     sent += count;
                 }
@@ -383,6 +466,14 @@ mod tests {
                             end = Some(End::Eof);
                         }
                         Command::Discard => sent = appended,
+                        Command::Ask { after, tried } => {
+                            prop_assert_eq!(after, sent, "for what has not come");
+                            prop_assert!(tried < TRIES);
+                        }
+                        Command::Leave => {
+                            prop_assert!(owner.tries.is_some() && owner.is_over() && in_flight.is_none());
+                            end = Some(End::Eof);
+                        }
                         Command::HangUp => {}
                         other => prop_assert!(false, "{other:?}"),
                     }
@@ -423,6 +514,41 @@ mod tests {
             gone(UpstreamState::Gone)
         );
         assert_eq!(end(&[Cut(CutReason::UpstreamLost)]), gone(UpstreamState::Unknown));
+    }
+
+    #[test]
+    fn an_agent_that_keeps_its_turns_is_asked_again_a_few_times() {
+        let asks = |commands: &[Command]| {
+            commands.iter().find_map(|command| match command {
+                Command::Ask { after, tried } => Some((*after, *tried)),
+                _ => None,
+            })
+        };
+        let (mut owner, commands) = Owner::next_after(7, 700);
+        assert_eq!(asks(&commands), Some((7, 0)));
+        let frame = |is_last| Event::Frames { count: 1, bytes: 1, is_last, may_be_last: false };
+        owner.on(Answered);
+        owner.on(frame(false));
+        for tried in 0..TRIES {
+            // A good end without the turn's last frame is no end either.
+            let event = if tried % 2 == 0 { Ended } else { Cut(CutReason::UpstreamLost) };
+            assert_eq!(asks(&owner.on(event)), Some((8, tried)));
+            owner.on(Answered);
+        }
+        let mut given_up = owner.clone();
+        given_up.on(Ended);
+        assert_eq!(given_up.phase, Phase::Ending(cut(CutReason::UpstreamLost, UpstreamState::Gone)));
+        // A frame shows that it was worth it.
+        owner.on(frame(false));
+        assert_eq!(asks(&owner.on(Ended)), Some((9, 0)));
+        // What the agent itself has no more is lost.
+        let mut lost = owner.clone();
+        lost.on(Cut(CutReason::LogLost));
+        assert_eq!(lost.phase, Phase::Ending(cut(CutReason::LogLost, UpstreamState::Running)));
+        owner.on(Answered);
+        owner.on(frame(true));
+        assert_eq!(owner.phase, Phase::Ending(End::Done));
+        assert_eq!(asks(&owner.on(Ended)), None);
     }
 
     #[test]

@@ -1,8 +1,12 @@
-//! The owner against a log that fails: that answers late or not at all, and that loses what it had.
+//! The owner against a log that fails: that answers late or not at all, and that loses what it had. The agent may be one that can be
+//! asked again; then the owner need not have in memory what the log has lost.
 
 use proptest::prelude::*;
 
 use super::{Command, End, Event, Owner, Refusal};
+
+/// How many frames the owner of a turn has in memory whose agent can be asked again.
+const MEMORY: u64 = 3;
 
 /// What happens to the log, and to the turn.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +41,11 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
 #[derive(Default)]
 struct World {
     owner: Owner,
+    can_be_asked: bool,
+    /// The last frame that has come from the agent.
     sent: u64,
+    /// The last frame that the log has acknowledged.
+    delivered: u64,
     log: Vec<u64>,
     end: Option<End>,
     held: Vec<u64>,
@@ -62,19 +70,36 @@ impl World {
                     self.in_flight = self.held.drain(..usize::try_from(count).expect("few")).collect();
                     self.asked = Some((at, self.in_flight.clone(), end));
                 }
+                Command::Repeat { at, .. } if self.can_be_asked && at + MEMORY <= self.delivered => {
+                    self.on(Event::Forgotten(at - 1));
+                }
                 Command::Repeat { at, count, end } => {
                     assert!(self.asked.is_none(), "one at a time");
-                    let all: Vec<u64> = self.shown.iter().chain(&self.in_flight).copied().collect();
+                    let delivered = usize::try_from(self.delivered).expect("few");
+                    let all: Vec<u64> =
+                        self.shown[..delivered].iter().chain(&self.in_flight).copied().collect();
                     let from = usize::try_from(at - 1).expect("few");
                     assert_eq!((all.len() - from) as u64, count);
                     self.asked = Some((at, all[from..].to_vec(), end));
                 }
                 Command::Wait => self.waits = true,
                 Command::Deliver { last, end } => {
-                    self.shown.append(&mut self.in_flight);
-                    assert_eq!(self.shown.len() as u64, last);
+                    // What has come again is what it was.
+                    let known = self.shown.len() as u64;
+                    self.shown.extend(self.in_flight.drain(..).filter(|&frame| frame > known));
+                    assert!(self.shown.len() as u64 >= last);
+                    self.delivered = last;
                     self.told = end;
                 }
+                Command::Discard => {
+                    self.held.clear();
+                    self.in_flight.clear();
+                }
+                Command::Ask { after, .. } => {
+                    self.sent = after;
+                    self.on(Event::Answered);
+                }
+                Command::HangUp => {}
                 other => panic!("{other:?}"),
             }
         }
@@ -99,14 +124,20 @@ impl World {
         Event::Appended
     }
 
+    /// So many frames come, and maybe the turn's last one after them.
+    fn comes(&mut self, count: u64, is_last: bool) {
+        if self.owner.is_reading() {
+            let count = count + u64::from(is_last);
+            self.held.extend(self.sent + 1..=self.sent + count);
+            self.sent += count;
+            self.on(Event::Frames { count, bytes: count, is_last, may_be_last: !self.can_be_asked });
+        }
+    }
+
     fn happens(&mut self, happening: Happening) {
         match happening {
             Happening::Frames(count) => {
-                if self.owner.is_reading() {
-                    self.held.extend(self.sent + 1..=self.sent + count);
-                    self.sent += count;
-                    self.on(Event::Frames { count, bytes: count, is_last: false, may_be_last: true });
-                }
+                self.comes(count, false);
             }
             Happening::Done | Happening::DoneUnheard | Happening::Lost if self.asked.is_none() => {
                 if std::mem::take(&mut self.waits) {
@@ -143,17 +174,32 @@ impl World {
 proptest! {
     /// Whatever happens, also after the end, the log has all of the turn at last, and readers have seen nothing else.
     #[test]
-    fn the_owner_repairs_its_log(before in happenings(), after in happenings()) {
-        let mut world = World::default();
+    fn the_owner_repairs_its_log(
+        before in happenings(),
+        after in happenings(),
+        can_be_asked in any::<bool>(),
+    ) {
+        let mut world = World { can_be_asked, ..World::default() };
         world.on(Event::Answered);
+        if can_be_asked {
+            world.on(Event::Named);
+        }
+        let mut most = 0;
         for happening in before {
             world.happens(happening);
+            most = most.max(world.sent);
             let all: Vec<u64> = (1..=world.shown.len() as u64).collect();
             assert_eq!(world.shown, all);
         }
-        world.on(Event::Ended);
+        if !can_be_asked {
+            world.on(Event::Ended);
+        }
         for _ in 0..100 {
             if !world.owner.is_over() {
+                if can_be_asked {
+                    let rest = most - world.sent.min(most);
+                    world.comes(rest, true);
+                }
                 world.happens(Happening::Done);
             }
         }

@@ -11,6 +11,7 @@ mod streams_server;
 mod wire;
 mod world;
 
+mod cursor;
 mod deploy;
 mod failover;
 mod gateway;

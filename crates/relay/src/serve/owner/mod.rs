@@ -1,33 +1,31 @@
 //! Drives the owner of a turn: reads the agent's answer, appends it, and shows readers what the log has.
 
+mod agent;
+
 use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::http::response::Parts;
-use axum::http::{HeaderMap, Request as HttpRequest, StatusCode, header};
+use axum::http::Request as HttpRequest;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout};
 
+use self::agent::{answered, next_frame};
+use super::asking::{self, Asked, FAREWELL};
 use super::hub::{Hub, Request};
-use super::refusal::Refusal;
 use super::{Agent, App};
 use crate::limits::InUse;
 use crate::log::{
     Answer, Change, Claim, Company, LogError, NewTurn, ReplayLog, ResponseHead, SharedLog, Wishes,
 };
-use crate::mutant::mutant;
 use crate::observe::Span;
-use crate::route::Mark;
-use crate::sse::{Cut, LARGEST, Splitter};
-use crate::turn::{Command, CutReason, End, Event, Owner, Refusal as Refused, UpstreamState};
+use crate::sse::Splitter;
+use crate::turn::{Command, CutReason, End, Event, Numbers, Owner, Refusal as Refused, UpstreamState};
 
-/// How long an agent may take to end its answer after the turn's last frame, or after it was asked to cancel.
-const FAREWELL: Duration = Duration::from_secs(5);
 /// How often an owner shows that it lives, in a log that several relays use.
 const BEAT: Duration = Duration::from_secs(1);
 /// How long such a log may be away before the turn is given up, and how often it is tried meanwhile.
@@ -54,25 +52,43 @@ pub(super) struct Owned {
     pub(super) span: Span,
 }
 
-/// The beginning of the agent's answer.
-enum Asked {
-    /// A stream of frames.
-    Stream(Parts, Incoming),
-    /// Something else, which has come as a whole.
-    Whole(Parts, Bytes),
-    /// Nothing was sent.
-    Unsent,
-    /// Nothing came.
-    Lost,
+/// With what an owner begins.
+pub(super) enum First {
+    /// The turn's start.
+    Start(HttpRequest<Body>),
+    /// The rest of a turn that had another owner.
+    Rest {
+        /// What the agent calls the turn.
+        name: String,
+        /// The last frame that the log has.
+        last: u64,
+        /// The size of all frames so far.
+        bytes: u64,
+    },
 }
 
-/// Runs a turn to its end.
-pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
+/// What is asked of the agent.
+type Asking<'r> = std::pin::Pin<Box<dyn Future<Output = Asked> + Send + 'r>>;
+
+/// Runs a turn to its end, in a task of its own.
+pub(super) fn begin(owned: Owned, first: First) {
+    let (app, hub, key) = (owned.app.clone(), owned.hub.clone(), owned.claim.key.clone());
+    tokio::spawn(async move {
+        if tokio::spawn(run(owned, first)).await.is_err() {
+            // A fault of the relay must not leave readers waiting.
+            hub.abandon(FAULT);
+            app.hubs.close(&key, &hub);
+        }
+    });
+}
+
+async fn run(owned: Owned, first: First) {
     let Owned { app, agent, hub, claim, new, requests, running, span } = owned;
     let log = app.log.clone();
     let agent = &app.agents[agent];
     let mut run = Run {
         machine: Owner::default(),
+        agent,
         log: &*log,
         shared: log.shared(),
         hub: &hub,
@@ -87,10 +103,14 @@ pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
         is_waiting: false,
         has_left: false,
         response: None,
+        asking: None,
         body: None,
         splitter: Splitter::new(agent.config.protocol),
+        name: None,
+        numbers: Numbers::new(),
     };
-    let is_sent = run.drive(&app, agent, request, requests).await;
+    run.begin(first);
+    let is_sent = run.drive(&app, requests).await;
     if !is_sent {
         // What still waits for the log would keep the removal waiting.
         run.appending = None;
@@ -128,6 +148,7 @@ pub(super) async fn run(owned: Owned, request: HttpRequest<Body>) {
 
 struct Run<'r> {
     machine: Owner,
+    agent: &'r Agent,
     log: &'r dyn ReplayLog,
     /// The same, if other relays use it too.
     shared: Option<&'r dyn SharedLog>,
@@ -147,21 +168,30 @@ struct Run<'r> {
     /// Another one owns the turn.
     has_left: bool,
     response: Option<ResponseHead>,
+    asking: Option<Asking<'r>>,
     body: Option<Incoming>,
     splitter: Splitter,
+    /// What the agent calls the turn. It can then be asked for the rest of it.
+    name: Option<String>,
+    numbers: Numbers,
 }
 
 impl<'r> Run<'r> {
+    fn begin(&mut self, first: First) {
+        match first {
+            First::Start(request) => self.asking = Some(Box::pin(asking::start(self.agent, request))),
+            First::Rest { name, last, bytes } => {
+                self.name = Some(name);
+                let (machine, commands) = Owner::next_after(last, bytes);
+                self.machine = machine;
+                self.follow(commands);
+            }
+        }
+    }
+
     /// Returns whether anything was sent to the agent.
-    async fn drive(
-        &mut self,
-        app: &App,
-        agent: &Agent,
-        request: HttpRequest<Body>,
-        mut requests: mpsc::UnboundedReceiver<Request>,
-    ) -> bool {
-        let limits = &app.config.limits;
-        let mut asking = Some(Box::pin(ask(agent, request)));
+    async fn drive(&mut self, app: &App, mut requests: mpsc::UnboundedReceiver<Request>) -> bool {
+        let (limits, agent) = (&app.config.limits, self.agent);
         let mut turn_ends = Box::pin(sleep(limits.turn_time));
         let mut silence = Box::pin(sleep(limits.silence));
         let mut stopping = Box::pin(sleep_until(far()));
@@ -200,8 +230,8 @@ impl<'r> Run<'r> {
                         self.beaten(last, beaten);
                     }
                 }
-                asked = answered(&mut asking) => {
-                    asking = None;
+                asked = answered(&mut self.asking) => {
+                    self.asking = None;
                     silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
                     match asked {
                         Asked::Unsent => return false,
@@ -212,33 +242,34 @@ impl<'r> Run<'r> {
                     silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
                     self.came(frame);
                 }
-                request = requests.recv() => match (request, agent.config.protocol.cancel(&self.claim.key.turn)) {
-                    (Some(Request::Stop), Some((method, path))) if self.body.is_some() => {
-                        cancel(agent, method, &path);
+                request = requests.recv() => match request {
+                    Some(Request::Stop) => match self.cancel() {
                         // The turn's own last frame says that it was cancelled.
-                        stopping.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
-                    }
-                    (Some(Request::Stop), _) => self.stop(&mut asking),
-                    (Some(Request::Drain), _) => self.cut(CutReason::Drained, &mut asking),
-                    (None, _) => {}
+                        true => stopping.as_mut().reset(tokio::time::Instant::now() + FAREWELL),
+                        false => self.on(Event::Stopped),
+                    },
+                    // Whoever comes next can ask the agent.
+                    Some(Request::Drain) if self.name.is_some() => self.on(Event::Left),
+                    Some(Request::Drain) => self.on(Event::Cut(CutReason::Drained)),
+                    None => {}
                 },
                 () = &mut stopping => {
                     stopping.as_mut().reset(far());
-                    self.stop(&mut asking);
+                    self.on(Event::Stopped);
                 }
                 () = &mut turn_ends => {
                     turn_ends.as_mut().reset(far());
-                    self.cut(CutReason::TurnLimit, &mut asking);
+                    self.on(Event::Cut(CutReason::TurnLimit));
                 }
                 () = &mut silence, if is_reading => {
-                    silence.as_mut().reset(far());
-                    self.cut(CutReason::Silent, &mut asking);
+                    silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
+                    self.on(Event::Cut(CutReason::Silent));
                 }
                 _ = looking.tick(), if agent.config.on_leave.is_some() => {
                     if self.hub.readers() > 0 {
                         last_reader = Instant::now();
                     } else if agent.config.on_leave.is_some_and(|limit| last_reader.elapsed() >= limit) {
-                        self.cut(CutReason::Left, &mut asking);
+                        self.on(Event::Cut(CutReason::Left));
                     }
                 }
             }
@@ -277,18 +308,13 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn stop<T>(&mut self, asking: &mut Option<T>) {
-        *asking = None;
-        self.on(Event::Stopped);
-    }
-
-    fn cut<T>(&mut self, reason: CutReason, asking: &mut Option<T>) {
-        *asking = None;
-        self.on(Event::Cut(reason));
-    }
-
     fn on(&mut self, event: Event) {
-        for command in self.machine.on(event) {
+        let commands = self.machine.on(event);
+        self.follow(commands);
+    }
+
+    fn follow(&mut self, commands: Vec<Command>) {
+        for command in commands {
             match command {
                 Command::Append { at, count, end } => {
                     let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.held.len());
@@ -310,11 +336,12 @@ impl<'r> Run<'r> {
                     self.in_flight.clear();
                 }
                 Command::Abandon(end) => self.hub.abandon(end),
-                Command::Leave => {
-                    metrics::counter!("turnwire_relay_fenced_total").increment(1);
-                    self.has_left = true;
+                Command::Leave => self.has_left = true,
+                Command::Ask { after, tried } => self.ask(after, tried),
+                Command::HangUp => {
+                    self.asking = None;
+                    self.body = None;
                 }
-                Command::HangUp => self.body = None,
             }
         }
     }
@@ -327,7 +354,7 @@ impl<'r> Run<'r> {
         let event = match (appended, self.shared) {
             (Ok(()), _) => Event::Appended,
             (Err(LogError::Full), _) => Event::NotAppended(Refused::Full),
-            (Err(LogError::Fenced | LogError::Closed), _) => Event::Fenced,
+            (Err(LogError::Fenced | LogError::Closed), _) => return self.fenced(),
             (Err(LogError::Tail(last)), Some(_)) => Event::Tail(last),
             (Err(LogError::Gone), Some(shared)) => return self.restore(shared),
             (Err(LogError::Unreachable(_)), Some(_))
@@ -346,12 +373,18 @@ impl<'r> Run<'r> {
         let is_settled =
             self.appending.is_none() && !self.is_waiting && self.hub.watch().borrow().last == last;
         match (beaten, self.shared) {
-            (Err(LogError::Fenced), _) => self.on(Event::Fenced),
-            (Err(LogError::Closed), _) if is_settled => self.on(Event::Fenced),
+            (Err(LogError::Fenced), _) => self.fenced(),
+            (Err(LogError::Closed), _) if is_settled => self.fenced(),
             (Err(LogError::Tail(last)), _) if is_settled => self.on(Event::Tail(last)),
             (Err(LogError::Gone), Some(shared)) if is_settled => self.restore(shared),
             _ => {}
         }
+    }
+
+    /// Another owner has the turn.
+    fn fenced(&mut self) {
+        metrics::counter!("turnwire_relay_fenced_total").increment(1);
+        self.on(Event::Fenced);
     }
 
     /// The log has lost the turn: it is made again, and then its frames are appended again.
@@ -370,7 +403,7 @@ impl<'r> Run<'r> {
         let lost = count.saturating_sub(self.in_flight.len());
         let on_their_way = &self.in_flight[self.in_flight.len().saturating_sub(count)..];
         let Some(mut frames) = self.hub.range(at, lost) else {
-            return self.on(Event::NotAppended(Refused::Lost));
+            return self.on(Event::Forgotten(at - 1));
         };
         if lost > 0 {
             metrics::counter!("turnwire_relay_repairs_total").increment(1);
@@ -379,71 +412,6 @@ impl<'r> Run<'r> {
         let change = Change { response: self.hub.watch().borrow().response.clone(), end };
         self.begun = Instant::now();
         self.appending = Some(self.log.append(self.claim, at, frames, change));
-    }
-
-    fn asked(&mut self, asked: Asked) {
-        let (parts, body) = match asked {
-            Asked::Stream(parts, body) => {
-                self.body = Some(body);
-                (parts, None)
-            }
-            Asked::Whole(parts, body) => (parts, Some(body)),
-            Asked::Unsent | Asked::Lost => return self.on(Event::Cut(CutReason::UpstreamLost)),
-        };
-        let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let response = ResponseHead {
-            status: parts.status.as_u16(),
-            content_type: content_type.unwrap_or("application/octet-stream").to_owned(),
-        };
-        self.response = Some(response.clone());
-        self.hub.responded(response);
-        self.on(Event::Answered);
-        if let Some(body) = body {
-            let is_last = parts.status.is_success();
-            let bytes = body.len() as u64;
-            self.held.push(body);
-            self.on(Event::Frames { count: 1, bytes, is_last, may_be_last: false });
-            if !is_last {
-                self.on(Event::Refused(parts.status.as_u16()));
-            }
-        }
-    }
-
-    /// Something of the stream came, or its end.
-    fn came(&mut self, frame: Option<Result<Bytes, hyper::Error>>) {
-        let bytes = match frame {
-            Some(Ok(bytes)) => bytes,
-            Some(Err(_)) => {
-                self.body = None;
-                return self.on(Event::Cut(CutReason::UpstreamLost));
-            }
-            None => {
-                self.body = None;
-                return self.on(Event::Ended);
-            }
-        };
-        let mut cuts = Vec::new();
-        let fed = self.splitter.feed(&bytes, &mut cuts);
-        // What follows a turn's last frame does not belong to it.
-        if let Some(last) = cuts.iter().position(|cut| cut.mark == Mark::Last) {
-            cuts.truncate(last + 1);
-        }
-        if mutant!("frame_lost") && cuts.len() > 1 {
-            cuts.remove(0);
-        }
-        if let Some(mark) = cuts.last().map(|cut| cut.mark) {
-            let event = Event::Frames {
-                count: cuts.len() as u64,
-                bytes: cuts.iter().map(|cut| cut.bytes.len() as u64).sum(),
-                is_last: mark == Mark::Last,
-                may_be_last: mark == Mark::MayBeLast,
-            };
-            self.held.extend(cuts.into_iter().map(|Cut { bytes, .. }| bytes));
-            self.on(event);
-        }
-        if fed.is_err() {
-            self.on(Event::Cut(CutReason::LogFull));
-        }
     }
 }
 
@@ -464,61 +432,5 @@ async fn beaten(beating: &mut Option<(u64, Answer<'_, Wishes>)>) -> (u64, Result
     match beating {
         Some((last, beating)) => (*last, beating.await),
         None => pending().await,
-    }
-}
-
-async fn answered<F: Future<Output = Asked> + Unpin>(asking: &mut Option<F>) -> Asked {
-    match asking {
-        Some(asking) => asking.await,
-        None => pending().await,
-    }
-}
-
-/// The next piece of the answer; what follows a body is skipped.
-async fn next_frame(body: &mut Option<Incoming>) -> Option<Result<Bytes, hyper::Error>> {
-    let body = body.as_mut()?;
-    loop {
-        match body.frame().await? {
-            Ok(frame) => {
-                if let Ok(bytes) = frame.into_data() {
-                    return Some(Ok(bytes));
-                }
-            }
-            Err(error) => return Some(Err(error)),
-        }
-    }
-}
-
-async fn ask(agent: &Agent, request: HttpRequest<Body>) -> Asked {
-    let answer = match agent.client.request(request).await {
-        Ok(answer) => answer,
-        Err(error) if error.is_connect() => return Asked::Unsent,
-        Err(_) if mutant!("called_unsent") => return Asked::Unsent,
-        Err(_) => return Asked::Lost,
-    };
-    let (mut parts, body) = answer.into_parts();
-    let kind = parts.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes().to_ascii_lowercase());
-    if parts.status.is_success() && kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
-        return Asked::Stream(parts, body);
-    }
-    match Limited::new(body, LARGEST).collect().await {
-        Ok(_) if parts.status == StatusCode::UNAUTHORIZED => {
-            // A page would take it for its own token's fault.
-            let (head, text) = Refusal::key().into_parts();
-            (parts.status, parts.headers) = (head, HeaderMap::new());
-            parts
-                .headers
-                .insert(header::CONTENT_TYPE, axum::http::HeaderValue::from_static("application/json"));
-            Asked::Whole(parts, text)
-        }
-        Ok(body) => Asked::Whole(parts, body.to_bytes()),
-        Err(_) => Asked::Lost,
-    }
-}
-
-/// Asks the agent to end a turn. What it answers changes nothing: the turn's stream tells.
-fn cancel(agent: &Agent, method: axum::http::Method, path: &str) {
-    if let Some(request) = agent.request(method, path, HeaderMap::new(), Bytes::new()) {
-        tokio::spawn(timeout(FAREWELL, agent.client.request(request)));
     }
 }

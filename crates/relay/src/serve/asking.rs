@@ -1,0 +1,88 @@
+//! What the relay asks an agent of a kept turn: its start, the rest of it, its end.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::response::Parts;
+use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use tokio::time::{sleep, timeout};
+
+use super::Agent;
+use super::refusal::Refusal;
+use crate::mutant::mutant;
+use crate::route::Request;
+use crate::sse::LARGEST;
+
+/// How long an agent may take to end its answer after the turn's last frame, or after it was asked to cancel.
+pub(super) const FAREWELL: Duration = Duration::from_secs(5);
+/// How long an agent may take to begin the rest of a turn.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The beginning of the agent's answer.
+pub(super) enum Asked {
+    /// A stream of frames.
+    Stream(Parts, Incoming),
+    /// Something else, which has come as a whole.
+    Whole(Parts, Bytes),
+    /// Nothing was sent.
+    Unsent,
+    /// Nothing came, or no rest of a turn.
+    Lost,
+    /// The agent has the rest of the turn no more.
+    Gone,
+}
+
+/// Asks the agent to start a turn.
+pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
+    let answer = match agent.client.request(request).await {
+        Ok(answer) => answer,
+        Err(error) if error.is_connect() => return Asked::Unsent,
+        Err(_) if mutant!("called_unsent") => return Asked::Unsent,
+        Err(_) => return Asked::Lost,
+    };
+    let (mut parts, body) = answer.into_parts();
+    if is_stream(&parts) {
+        return Asked::Stream(parts, body);
+    }
+    match Limited::new(body, LARGEST).collect().await {
+        Ok(_) if parts.status == StatusCode::UNAUTHORIZED => {
+            // A page would take it for its own token's fault.
+            let (head, text) = Refusal::key().into_parts();
+            (parts.status, parts.headers) = (head, HeaderMap::new());
+            parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            Asked::Whole(parts, text)
+        }
+        Ok(body) => Asked::Whole(parts, body.to_bytes()),
+        Err(_) => Asked::Lost,
+    }
+}
+
+/// Asks the agent for the rest of a turn, the later the more often that was in vain.
+pub(super) async fn rest(agent: &Agent, request: Option<Request>, tried: u32) -> Asked {
+    if tried > 0 {
+        sleep(Duration::from_millis(250) * 2_u32.saturating_pow(tried - 1)).await;
+    }
+    let Some(request) = request.and_then(|request| agent.own(request)) else { return Asked::Lost };
+    let Ok(Ok(answer)) = timeout(PATIENCE, agent.client.request(request)).await else { return Asked::Lost };
+    let (parts, body) = answer.into_parts();
+    match parts.status {
+        StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::PRECONDITION_FAILED => Asked::Gone,
+        _ if is_stream(&parts) => Asked::Stream(parts, body),
+        _ => Asked::Lost,
+    }
+}
+
+/// Asks the agent to end a turn. What it answers changes nothing: the turn's stream tells.
+pub(super) fn cancel(agent: &Agent, request: Request) {
+    if let Some(request) = agent.own(request) {
+        tokio::spawn(timeout(FAREWELL, agent.client.request(request)));
+    }
+}
+
+fn is_stream(parts: &Parts) -> bool {
+    let kind = parts.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes().to_ascii_lowercase());
+    parts.status.is_success() && kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"))
+}
