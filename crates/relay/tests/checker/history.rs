@@ -15,7 +15,9 @@ pub(crate) struct History(Mutex<BTreeMap<String, Turn>>);
 pub(crate) struct Turn {
     /// When the agent got its start.
     pub(crate) starts: Vec<Instant>,
-    /// The frames that the agent began to send, in the form in which the relay keeps them.
+    /// How many streams of it the agent has begun, if it keeps the turn.
+    pub(crate) streams: u64,
+    /// The frames that the agent began to send, in the form in which the relay keeps them; or has, if it keeps the turn.
     pub(crate) sent: Vec<String>,
     /// Whether the last of them says that the turn has ended.
     pub(crate) is_done: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use turnwire_relay::turn::End;
+use turnwire_relay::turn::{CutReason, End};
 
 use crate::history::{Heard, Kept, Tab, Turn};
 
@@ -32,6 +32,8 @@ pub(crate) enum Law {
     Done,
     /// A start of which the relay says that it was not sent was not sent.
     Unsent,
+    /// A turn that its agent keeps, and of which anything was kept here, is whole, unless a user has stopped it or there was no room.
+    Whole,
 }
 
 /// A law that did not hold.
@@ -104,6 +106,15 @@ impl Judge<'_> {
             format!("the log says that it ends with {}, and has {kept} frames", head.last)
         });
         self.hold(Law::Heard, head.end.is_some(), || "the log has no end of it".to_owned());
+        if self.turn.starts_with("TrueFoundry") && kept > 0 {
+            let is_whole = match head.end {
+                Some(End::Cut { reason, .. }) => reason == CutReason::LogFull,
+                end => matches!(end, Some(End::Done | End::Stopped)),
+            };
+            self.hold(Law::Whole, is_whole, || {
+                format!("of {sent} frames the log has {kept}, and then {:?}", head.end)
+            });
+        }
         if head.end == Some(End::Done) {
             self.hold(Law::Done, turn.is_done && kept == sent, || {
                 format!("the log says done with {kept} frames; the agent sent {sent}, done: {}", turn.is_done)

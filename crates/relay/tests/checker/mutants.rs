@@ -8,7 +8,7 @@ use crate::laws::Law;
 use crate::{AT_ONCE, number, schedule, several};
 
 /// The faults on purpose, by their names in the relay's source, and the law that each of them breaks.
-const MUTANTS: [(&str, Law); 11] = [
+const MUTANTS: [(&str, Law); 12] = [
     ("frame_before", Law::Agreement),
     ("to_the_tail", Law::Chain),
     ("frame_lost", Law::Prefix),
@@ -18,6 +18,7 @@ const MUTANTS: [(&str, Law); 11] = [
     ("left_open", Law::Heard),
     ("any_end_is_done", Law::Done),
     ("called_unsent", Law::Unsent),
+    ("not_asked_again", Law::Whole),
     ("zombie_heard", Law::OneEnd),
     ("hint_relied_on", Law::Heard),
 ];

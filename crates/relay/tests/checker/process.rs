@@ -58,7 +58,7 @@ fn program() -> &'static Path {
 }
 
 impl Relay {
-    /// A relay of this name before an agent, which speaks AAP as `aap` and tirea as `tirea`, with this log. It is not started.
+    /// A relay of this name before an agent, with this log. The agent's name is that of the protocol. It is not started.
     pub(crate) fn new(
         scratch: &Scratch,
         name: &str,
@@ -68,15 +68,16 @@ impl Relay {
     ) -> Self {
         let upstream = |name: &str| {
             format!(
-                "[upstream.{name}]\nprotocol = \"{name}\"\nurl = \"http://{agent}\"\nsessions = \"open\"\n"
+                "[upstream.{name}]\nprotocol = \"{name}\"\nurl = \"http://{agent}\"\nsessions = \"open\"\nlog = \"on\"\n"
             )
         };
         let text = format!(
-            "listen = \"127.0.0.1:0\"\ndrain = \"1s\"\n[identity.none]\n{}{}\
+            "listen = \"127.0.0.1:0\"\ndrain = \"1s\"\n[identity.none]\n{}{}{}\
              [log]\n{log}\n\
              [limits]\nsilence = \"4s\"\nturns_per_subject = 1000\nstreams_per_subject = 10000\nstarts_per_minute = 1000000\n",
             upstream("aap"),
             upstream("tirea"),
+            upstream("truefoundry"),
         );
         let config = scratch.0.join(format!("{name}.toml"));
         std::fs::write(&config, text).expect("written");

@@ -131,7 +131,10 @@ pub(crate) fn scripts(random: &mut Random, seed: u64) -> Vec<Script> {
         };
         Script { protocol: random.of(&[Protocol::Aap, Protocol::Tirea]), ending, seed: seed * 100 + number }
     };
-    (0..count).map(script).collect()
+    let mut scripts: Vec<_> = (0..count).map(script).collect();
+    let ending = random.of(&[Ending::Done, Ending::Eof, Ending::Reset, Ending::Closed, Ending::Stall]);
+    scripts.push(Script { protocol: Protocol::TrueFoundry, ending, seed: seed * 100 + count });
+    scripts
 }
 
 /// Begins a turn with its tabs: all at once, or one after the other.

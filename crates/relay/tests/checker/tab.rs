@@ -141,6 +141,7 @@ impl Page {
         let name = match self.script.protocol {
             Protocol::Aap => "aap",
             Protocol::Tirea => "tirea",
+            Protocol::TrueFoundry => "truefoundry",
         };
         format!("http://{}/{name}{rest}", self.relay)
     }
@@ -160,6 +161,10 @@ impl Page {
             Protocol::Aap => {
                 (format!("/sessions/{id}/turns"), format!("{{\"stream\":\"delta\",\"messages\":{messages}}}"))
             }
+            Protocol::TrueFoundry => (
+                format!("/v1/agents/sessions/{id}/turns"),
+                format!("{{\"stream\":true,\"input\":{messages}}}"),
+            ),
             Protocol::Tirea => (
                 "/v1/runs".to_owned(),
                 format!(

@@ -1,5 +1,7 @@
 //! An agent whose every frame is written down before it is sent, and which fails as its script says.
 
+mod kept;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +18,9 @@ use crate::random::Random;
 pub(crate) enum Protocol {
     Aap,
     Tirea,
+    /// Its agent keeps the turn, and gives the rest of it to whoever asks. Of the endings it has those of a connection; the turn goes
+    /// on.
+    TrueFoundry,
 }
 
 /// How an answer ends.
@@ -76,7 +81,11 @@ impl Script {
 
     fn of(id: &str) -> Option<Self> {
         let mut parts = id.split('-');
-        let protocol = if parts.next()? == "Tirea" { Protocol::Tirea } else { Protocol::Aap };
+        let protocol = match parts.next()? {
+            "Tirea" => Protocol::Tirea,
+            "TrueFoundry" => Protocol::TrueFoundry,
+            _ => Protocol::Aap,
+        };
         let ending = *ENDINGS.get(parts.next()?.parse::<usize>().ok()?)?;
         Some(Self { protocol, ending, seed: parts.next()?.parse().ok()? })
     }
@@ -108,6 +117,19 @@ async fn answer(mut stream: TcpStream, history: &History) -> std::io::Result<()>
             continue;
         }
         let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
+        if path.starts_with("/v1/agents/") {
+            let id = path.split('/').nth(4).unwrap_or_default().to_owned();
+            let Some(script) = Script::of(&id) else { return Ok(()) };
+            let kept = kept::Kept::new(script);
+            if !path.ends_with("/subscribe") {
+                kept.begin(history);
+            }
+            let after = body["after_sequence_number"].as_u64().unwrap_or(0);
+            if !kept.stream(&mut stream, history, after).await? {
+                return Ok(());
+            }
+            continue;
+        }
         // tirea's bodies name the turn; of AAP, the session in the path has its name: /sessions/ID/turns.
         let id = body["runId"].as_str().or_else(|| path.split('/').nth(2)).unwrap_or_default().to_owned();
         let Some(script) = Script::of(&id) else { return Ok(()) };
@@ -183,7 +205,7 @@ impl Play<'_> {
         match (script.ending, script.protocol) {
             (Ending::Done, protocol) => self.hold(last(protocol), true),
             (Ending::MayBeDone, Protocol::Aap) => self.hold(last(Protocol::Aap), true),
-            (Ending::MayBeDone, Protocol::Tirea) => {
+            (Ending::MayBeDone, _) => {
                 self.hold("data: {\"type\":\"error\",\"message\":\"no\"}\n\n", true);
             }
             (Ending::Giant, _) => {
@@ -238,7 +260,7 @@ impl Play<'_> {
                 format!("event: text_delta\ndata: {{\"delta\":\ndata: \"{text}\"}}\n\n")
             }
             Protocol::Aap => format!("event: text_delta\ndata: {{\"delta\":\"{text}\"}}\n\n"),
-            Protocol::Tirea => format!("data: {{\"type\":\"text_delta\",\"delta\":\"{text}\"}}\n\n"),
+            _ => format!("data: {{\"type\":\"text_delta\",\"delta\":\"{text}\"}}\n\n"),
         }
     }
 
@@ -285,10 +307,13 @@ fn last(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Aap => "event: turn_stop\ndata: {\"stopReason\":\"end_turn\"}\n\n",
         Protocol::Tirea => "data: {\"type\":\"run_finish\",\"result\":null}\n\n",
+        Protocol::TrueFoundry => "data: {\"type\":\"turn.done\"}\n\n",
     }
 }
 
 /// Whether a frame is the last of its turn.
 pub(crate) fn is_last(frame: &str) -> bool {
-    frame == last(Protocol::Aap) || frame == last(Protocol::Tirea)
+    [Protocol::Aap, Protocol::Tirea, Protocol::TrueFoundry]
+        .into_iter()
+        .any(|protocol| frame == last(protocol))
 }
