@@ -129,7 +129,7 @@ pub struct LogConfig {
     pub store: Store,
     /// How long a turn can be read after its end.
     pub retention: Duration,
-    /// Whether every frame is on the disk before a reader sees it. Otherwise only a turn's end is.
+    /// Whether every frame is on the disk before a reader sees it. Otherwise only a turn's beginning and its end are, and frames soon after.
     pub is_synced: bool,
     /// How long a turn's owner must be silent until another relay takes the turn over, if several use the log. Half of it is enough if
     /// the agent keeps the turn.

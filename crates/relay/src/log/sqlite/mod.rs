@@ -31,6 +31,9 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How old what is known of users' wishes may be.
 const WISHED: Duration = Duration::from_millis(500);
 
+/// How long frames may wait for a sync while more of them come. If the power fails, no more are missing than came in this time.
+const OFTEN: Duration = Duration::from_millis(20);
+
 /// Keeps turns in a file.
 #[derive(Debug)]
 pub struct SqliteLog {
@@ -46,24 +49,24 @@ pub struct SqliteLog {
 
 impl SqliteLog {
     /// Opens a file, and makes it if there is none. With `is_synced`, each append is on the disk when it is acknowledged;
-    /// without, only ends are.
+    /// without, only beginnings and ends are, and all frames but those of the last moment.
     pub fn open(path: &Path, is_synced: bool) -> Result<Self, LogError> {
-        Self::opened(path, is_synced, true)
+        Self::opened(path, if is_synced { Duration::ZERO } else { OFTEN }, true)
     }
 
     /// Opens a file that relays may be using, without being one.
     pub fn beside(path: &Path) -> Result<Self, LogError> {
-        Self::opened(path, true, false)
+        Self::opened(path, Duration::ZERO, false)
     }
 
-    fn opened(path: &Path, is_synced: bool, is_relay: bool) -> Result<Self, LogError> {
+    fn opened(path: &Path, often: Duration, is_relay: bool) -> Result<Self, LogError> {
         private(path)?;
         let connection = connect(path)?;
         rows::prepare(&connection).map_err(failed)?;
         let process = if is_relay {
             // While another one runs, nothing can have been lost.
             if others(&connection, path, 0).map_err(Fault::into_error)?.is_empty() {
-                rows::note_boot(&connection, is_synced).map_err(failed)?;
+                rows::note_boot(&connection, often.is_zero()).map_err(failed)?;
             }
             Some(Process::enter(&connection, path)?)
         } else {
@@ -71,7 +74,7 @@ impl SqliteLog {
         };
         Ok(Self {
             path: path.to_owned(),
-            writer: Writer::start(connection, connect(path)?, is_synced)?,
+            writer: Writer::start(connection, connect(path)?, often)?,
             reader: Arc::new(Mutex::new(connect(path)?)),
             process,
             wishes: Arc::new(Mutex::new((Instant::now(), HashMap::new()))),
@@ -148,7 +151,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ReplayLog for SqliteLog {
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created> {
         let own = self.own();
-        self.writer.write(false, move |rows| rows::create(rows, own, key, &new))
+        // Its start is sent next. If the power cut made the log forget the turn, a repeated start would reach the agent again.
+        self.writer.write(true, move |rows| rows::create(rows, own, key, &new))
     }
 
     fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim> {
@@ -273,5 +277,62 @@ impl SharedLog for SqliteLog {
 
     fn watch(&self, _key: &TurnKey) -> mpsc::Receiver<Hint> {
         self.watchers.add(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::turn::End;
+
+    /// Whether this is on the disk when it is acknowledged: the level of the transaction that it is part of.
+    async fn is_durable<T>(log: &SqliteLog, job: impl FnOnce(&SqliteLog) -> Answer<'_, T>) -> bool {
+        // The transaction before it holds the thread, until the job and what looks at it wait for the same one.
+        let ((begin, begun), (release, released)) = (channel::<()>(), channel::<()>());
+        let before = log.writer.write(true, move |_| {
+            let _ = begin.send(());
+            let _ = released.recv();
+            Ok(())
+        });
+        begun.recv().expect("it begins");
+        let job = job(log);
+        let level = log.writer.write(false, |rows| {
+            Ok(rows.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0))?)
+        });
+        release.send(()).expect("it waits");
+        before.await.expect("done");
+        assert!(job.await.is_ok());
+        level.await.expect("a level") == 2
+    }
+
+    #[tokio::test]
+    async fn what_must_not_be_forgotten_is_on_the_disk() {
+        let directory = std::env::temp_dir().join(format!("turnwire-relay-durable-{}", std::process::id()));
+        let path = directory.join("turns.db");
+        // No frame waits so long that it is synced for that.
+        let log = SqliteLog::opened(&path, Duration::MAX, true).expect("a log");
+        let key = TurnKey { upstream: "a".to_owned(), subject: "ann".to_owned(), turn: "t".to_owned() };
+        let new = NewTurn { session: None, request: [0; 32] };
+        let text = str::to_owned;
+        assert!(is_durable(&log, |log| log.create(key.clone(), new)).await, "a beginning");
+        assert!(is_durable(&log, |log| log.claim(key.clone(), 1)).await, "a claim");
+        let claim = Claim { key: key.clone(), log: log.head(key).await.expect("a head").log, epoch: 2 };
+        let frame = || vec![Bytes::from_static(b"data: 1\n\n")];
+        let none = Change::default;
+        assert!(!is_durable(&log, |log| log.append(&claim, 1, frame(), none())).await, "a frame waits");
+        let synced = SqliteLog::beside(&path).expect("a log");
+        assert!(is_durable(&synced, |log| log.append(&claim, 2, frame(), none())).await, "a frame");
+        let end = Change { end: Some(End::Done), ..Change::default() };
+        assert!(is_durable(&log, |log| log.append(&claim, 3, Vec::new(), end)).await, "an end");
+        assert!(
+            is_durable(&log, |log| log.own(text("a"), text("s"), text("ann"))).await,
+            "whose a session is"
+        );
+        assert!(is_durable(&log, |log| log.disown(text("a"), text("s"))).await, "that it is no one's");
+        assert!(is_durable(&log, |log| log.purge(Purge::All)).await, "a purge");
+        drop((log, synced));
+        let _ = std::fs::remove_dir_all(&directory);
     }
 }

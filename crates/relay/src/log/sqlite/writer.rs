@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -36,10 +36,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// Starts the thread. A commit that begins so long after the last synced one is synced as well.
     pub(super) fn start(
         connection: Connection,
         checkpoints: Connection,
-        is_synced: bool,
+        often: Duration,
     ) -> Result<Self, LogError> {
         let failed = |error: std::io::Error| LogError::Unreachable(error.to_string());
         let (jobs, waiting) = channel();
@@ -53,7 +54,7 @@ impl Writer {
         };
         thread::Builder::new().name("relay-checkpoints".to_owned()).spawn(checkpoint).map_err(failed)?;
         let write = move || {
-            run(&connection, &waiting, is_synced);
+            run(&connection, &waiting, often);
             drop(ended);
         };
         let thread = thread::Builder::new().name("relay-log".to_owned()).spawn(write).map_err(failed)?;
@@ -123,8 +124,9 @@ fn in_transaction<'c>(
         .ok_or_else(|| LogError::Unreachable("its transaction was undone".to_owned()))
 }
 
-fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
+fn run(connection: &Connection, waiting: &Receiver<Job>, often: Duration) {
     let mut level = "";
+    let mut synced: Option<Instant> = None;
     while let Ok(first) = waiting.recv() {
         let mut jobs = vec![first];
         while jobs.len() < BATCH
@@ -133,7 +135,9 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
             jobs.push(job);
         }
         // A synced commit also syncs all commits before it.
-        let needed = if is_synced || jobs.iter().any(|job| job.is_durable) { "FULL" } else { "NORMAL" };
+        let is_due = synced.is_none_or(|synced| synced.elapsed() >= often);
+        let is_full = is_due || jobs.iter().any(|job| job.is_durable);
+        let needed = if is_full { "FULL" } else { "NORMAL" };
         let set =
             if needed == level { Ok(()) } else { connection.pragma_update(None, "synchronous", needed) };
         if set.is_ok() {
@@ -156,6 +160,10 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, is_synced: bool) {
         let committed = begun.and_then(|()| commit());
         if committed.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
+        }
+        if is_full && committed.is_ok() {
+            // From its end: a slow disk is not to be busy with nothing else.
+            synced = Some(Instant::now());
         }
         for reply in replies {
             reply(committed.clone());
@@ -192,7 +200,7 @@ mod tests {
         let jobs = jobs(Arc::new(Mutex::new(lock)));
         let answers: Vec<_> = jobs.into_iter().map(|work| writer.write(false, work)).collect();
         // All of them wait before it begins, so they are one transaction.
-        let thread = thread::spawn(move || run(&connection, &waiting, false));
+        let thread = thread::spawn(move || run(&connection, &waiting, Duration::MAX));
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let are_good = answers.into_iter().map(|answer| runtime.block_on(answer).is_ok()).collect();
         drop(writer);
