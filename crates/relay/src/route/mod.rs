@@ -163,6 +163,24 @@ pub(crate) struct Route {
     pub(crate) keys: &'static [&'static str],
 }
 
+#[cfg(test)]
+impl Protocol {
+    pub(crate) const ALL: [Self; NAMES.len()] = {
+        let mut all = [Self::Aap; NAMES.len()];
+        let mut place = 0;
+        while place < all.len() {
+            all[place] = NAMES[place].1;
+            place += 1;
+        }
+        all
+    };
+
+    /// All that may pass.
+    pub(crate) fn routes(self) -> &'static [Route] {
+        tables::of(self)
+    }
+}
+
 impl Protocol {
     /// Finds the route of a request below the agent's base.
     pub(crate) fn route(self, method: &Method, path: &str) -> Result<Matched, Unmatched> {

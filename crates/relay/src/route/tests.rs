@@ -6,17 +6,6 @@ use turnwire::sse::FrameDecoder;
 
 use super::*;
 
-const ALL: [Protocol; 8] = [
-    Protocol::Aap,
-    Protocol::Tirea,
-    Protocol::Awaken,
-    Protocol::TrueFoundry,
-    Protocol::TrueForge,
-    Protocol::AgUi,
-    Protocol::TurnRpc,
-    Protocol::Codex,
-];
-
 fn get(protocol: Protocol, path: &str) -> Result<Matched, Unmatched> {
     protocol.route(&Method::GET, path)
 }
@@ -64,7 +53,7 @@ fn paths_with_two_meanings_match_nothing() {
         "%c0%ae%c0%ae",
         "a%7f",
     ];
-    for protocol in ALL {
+    for protocol in Protocol::ALL {
         for route in tables::of(protocol) {
             let method: Method = route.method.parse().expect("a method");
             let with =
@@ -205,7 +194,7 @@ proptest! {
     /// Whatever a path is, what an agent gets of it matches the same route again, to the letter.
     #[test]
     fn a_path_that_was_built_is_its_own_meaning(path in "(/([a-z0-9]{1,3}|v1|runs|threads|sessions|turns|agents|%[0-9a-f]{2}|[.%/\\\\;?é ]){0,3}){0,7}") {
-        for protocol in ALL {
+        for protocol in Protocol::ALL {
             for method in [Method::GET, Method::POST] {
                 let Ok(found) = protocol.route(&method, &path) else { continue };
                 let again = protocol.route(&method, &found.path).expect("a route");

@@ -33,6 +33,8 @@ mod socket_reader;
 mod start;
 mod sweep;
 mod takeover;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
