@@ -3,9 +3,14 @@
 use std::any::Any;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+#[cfg(feature = "product")]
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::Frame;
+use tokio::time::Sleep;
+#[cfg(feature = "product")]
+use tokio::time::sleep;
 
 use crate::connection::Connection;
 
@@ -14,13 +19,21 @@ pub(crate) struct Passing<B> {
     body: B,
     connection: Connection,
     breaking: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// When it is broken off here.
+    ends: Option<Pin<Box<Sleep>>>,
     /// What is in use as long as the answer is on its way.
     _held: Option<Box<dyn Any + Send>>,
 }
 
 impl<B> Passing<B> {
     pub(crate) fn new(body: B, connection: Connection) -> Self {
-        Self { body, connection, breaking: None, _held: None }
+        Self { body, connection, breaking: None, ends: None, _held: None }
+    }
+
+    /// The same, broken off if it takes longer: a good end would look like the answer's.
+    #[cfg(feature = "product")]
+    pub(crate) fn at_most(self, time: Duration) -> Self {
+        Self { ends: Some(Box::pin(sleep(time))), ..self }
     }
 
     /// The same, holding this until it ends.
@@ -46,13 +59,15 @@ where
             ready!(breaking.as_mut().poll(context));
             return Poll::Ready(Some(Err("the answer broke off".into())));
         }
-        match ready!(Pin::new(&mut this.body).poll_frame(context)) {
-            Some(Err(_)) => {
+        let is_late = this.ends.as_mut().is_some_and(|ends| ends.as_mut().poll(context).is_ready());
+        let frame = if is_late { None } else { Some(ready!(Pin::new(&mut this.body).poll_frame(context))) };
+        match frame {
+            None | Some(Some(Err(_))) => {
                 let connection = this.connection.clone();
                 this.breaking = Some(Box::pin(async move { connection.reset_when_written().await }));
                 self.poll_frame(context)
             }
-            frame => Poll::Ready(frame.map(|frame| frame.map_err(Into::into))),
+            Some(frame) => Poll::Ready(frame.map(|frame| frame.map_err(Into::into))),
         }
     }
 

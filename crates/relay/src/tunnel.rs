@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::io;
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -45,6 +46,8 @@ pub(crate) struct Tunnel {
     connection: Connection,
     /// What is in use as long as the socket is open.
     held: Option<Box<dyn Any + Send>>,
+    /// How long it may be open.
+    lives: Option<Duration>,
 }
 
 impl Tunnel {
@@ -52,12 +55,18 @@ impl Tunnel {
     pub(crate) fn of(head: &mut Parts, connection: Connection) -> Option<Self> {
         is_wanted(&head.headers).then_some(())?;
         let client = head.extensions.remove::<OnUpgrade>()?;
-        Some(Self { client, connection, held: None })
+        Some(Self { client, connection, held: None, lives: None })
     }
 
     /// The same, holding this until it ends.
     pub(crate) fn holding(self, held: impl Any + Send) -> Self {
         Self { held: Some(Box::new(held)), ..self }
+    }
+
+    /// The same, broken off if it is open for longer.
+    #[cfg(feature = "product")]
+    pub(crate) fn at_most(self, time: Duration) -> Self {
+        Self { lives: Some(time), ..self }
     }
 
     /// The client's side, if it is not tunnelled.
@@ -75,9 +84,14 @@ impl Tunnel {
         head.extensions.clear();
         tokio::spawn(async move {
             let _held = self.held;
-            if let (Ok(client), Ok(server)) = (self.client.await, server.await)
-                && pass_both(client, server).await.is_err()
-            {
+            let (Ok(client), Ok(server)) = (self.client.await, server.await) else { return };
+            // It stays until the reset: a socket that it drops before ends in good order.
+            let mut passing = pin!(pass_both(client, server));
+            let passed = match self.lives {
+                Some(lives) => timeout(lives, passing.as_mut()).await,
+                None => Ok(passing.as_mut().await),
+            };
+            if !matches!(passed, Ok(Ok(()))) {
                 // A side that broke off must not look as if it had ended.
                 sleep(GRACE).await;
                 self.connection.reset();

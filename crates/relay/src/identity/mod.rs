@@ -16,12 +16,22 @@ use crate::config::IdentityConfig;
 use bearer::Bearer;
 use forward::Forward;
 
+/// The longest that anyone stays connected. Then they have to come again, with a token that is good.
+pub(crate) const LONGEST: Duration = Duration::from_hours(1);
+
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) subject: Arc<str>,
     /// How long what names the user is good for, if that is known.
     pub(crate) valid_for: Option<Duration>,
+}
+
+impl Caller {
+    /// How long the caller may stay connected.
+    pub(crate) fn stays(&self) -> Duration {
+        self.valid_for.map_or(LONGEST, |valid| valid.min(LONGEST))
+    }
 }
 
 /// Why a caller has no name.

@@ -66,7 +66,8 @@ fn passed(call: &Call, answer: HttpResponse<Incoming>, stream: Option<crate::lim
         .headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-    let body = Passing::new(body, call.connection.clone());
+    // As with turns that are kept: no one reads on with a token that is no longer good.
+    let body = Passing::new(body, call.connection.clone()).at_most(call.caller.stays());
     let body = match stream {
         Some(stream) => Body::new(body.holding(stream)),
         None => Body::new(body),

@@ -18,6 +18,7 @@ use super::pass::unbuffered;
 use super::refusal::Refusal;
 use crate::connection::Connection;
 use crate::edge;
+use crate::identity::LONGEST;
 use crate::limits::InUse;
 use crate::log::{Head, LogError, ReplayLog, TurnKey};
 use crate::mutant::mutant;
@@ -29,8 +30,6 @@ use crate::turn::{End, Reader, Step};
 pub(super) const PAGE: usize = 64 << 10;
 /// Silence after which a reader gets a comment, so that nothing on the way takes the connection for dead.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
-/// The longest that a reader stays connected. Then it has to come again, with a token that is good.
-pub(super) const LONGEST: Duration = Duration::from_hours(1);
 
 /// How long a reader may be ahead of what is known here: it has read elsewhere, or the log is being repaired.
 const AHEAD: Duration = Duration::from_secs(3);

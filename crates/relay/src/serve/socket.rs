@@ -21,7 +21,7 @@ pub(super) async fn open(call: &Call, tunnel: Tunnel) -> Result<Response, Refusa
     let answer = agent.client.request(request).await.map_err(|_| Refusal::unsent())?;
     match answer.status() {
         StatusCode::SWITCHING_PROTOCOLS => {
-            let mut response = tunnel.holding(in_use).open(answer);
+            let mut response = tunnel.holding(in_use).at_most(call.caller.stays()).open(answer);
             let kept = edge::for_caller(response.headers());
             *response.headers_mut() = kept;
             tunnel::ask_for(response.headers_mut());

@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 
 use super::Call;
 use super::held::{Held, Socket};
-use super::read::{self, HEARTBEAT, LONGEST, PAGE};
+use super::read::{self, HEARTBEAT, PAGE};
 use super::refusal::Refusal;
 use crate::held::{Attached, Place, Refused, Step, Words};
 use crate::limits::Kind;
@@ -86,7 +86,7 @@ pub(super) async fn open(mut call: Call, tunnel: Tunnel, words: &'static Words) 
     }
     let in_use = call.app.usage.take(Kind::Stream, &call.caller.subject)?;
     let held = call.app.sockets.open(&call, &conversation, words).await?;
-    let lives = call.caller.valid_for.map_or(LONGEST, |valid| valid.min(LONGEST));
+    let lives = call.caller.stays();
     let client = tunnel.into_client();
     tokio::spawn(async move {
         let _in_use = in_use;

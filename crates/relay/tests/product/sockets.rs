@@ -5,7 +5,8 @@ use reqwest::Method;
 use crate::wire::{Server, Wire};
 use crate::world::{Relay, config, status};
 
-fn upgrade(headers: &str) -> String {
+/// A request for a WebSocket.
+pub(crate) fn upgrade(headers: &str) -> String {
     format!(
         "GET /a?access_token=x&k=1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: c=1\r\n{headers}\r\n"

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use turnwire_gateway::Config;
 
 use crate::gateway::gateway;
-use crate::world::{Relay, Scratch, json as answered, sent, status};
+use crate::sockets::upgrade;
+use crate::wire::{Server, Wire};
+use crate::world::{Relay, STREAM, Scratch, Stream, delta, json as answered, sent, status};
 
 /// Signs tokens, and shows the keys in a file.
 pub(crate) struct Issuer {
@@ -178,6 +180,49 @@ async fn only_good_tokens_are_let_in() {
     relay.terminate();
     let log = relay.ended().await;
     assert!(!log.contains(claims) && !log.contains("very-secret"), "{log}");
+}
+
+/// Of a connection that passes through, the end is a break: a good end would look like the agent's.
+#[tokio::test]
+async fn no_one_stays_connected_with_a_token_that_has_ended() {
+    let (issuer, server) = (Issuer::new(), Server::start().await);
+    let config = format!(
+        "listen = \"127.0.0.1:0\"\n{}[upstream.g]\nprotocol = \"ag-ui\"\nurl = \"http://{address}\"\nsessions = \"open\"\n\
+         [upstream.c]\nprotocol = \"codex\"\nurl = \"ws://{address}\"\nsessions = \"open\"\n",
+        Issuer::identity(&issuer.keys().await),
+        address = server.address,
+    );
+    let mut relay = Relay::start(&config);
+    // Clocks may differ by a minute: it is good for some seconds more.
+    let short = || {
+        let mut claims = Issuer::claims("ann");
+        claims["exp"] = json!(claims["exp"].as_u64().expect("a time") - 600 - 56);
+        issuer.signed(&Issuer::head(), &claims)
+    };
+    relay.with_token(&short());
+    let agent = async {
+        let (mut wire, head) = server.accept().await;
+        wire.body(&head).await;
+        wire.write(STREAM).await;
+        wire.chunk(&delta("a")).await;
+        wire
+    };
+    let run = relay.request(Method::POST, "/g").json(&json!({ "threadId": "t", "runId": "r" }));
+    let (answer, mut wire) = tokio::join!(sent(run), agent);
+    assert_eq!(Stream::of(answer).rest().await, Err(delta("a")));
+    assert_eq!(wire.read_to_end().await.unwrap_or_default(), "", "the agent is hung up on");
+
+    let open = upgrade(&format!("Authorization: Bearer {}\r\n", short())).replacen("/a?", "/c?", 1);
+    let mut page = Wire::open(relay.address(), &open).await;
+    let (mut agent, _) = server.accept().await;
+    agent
+        .write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: x\r\n\r\n")
+        .await;
+    assert!(page.read_head().await.starts_with("HTTP/1.1 101 "));
+    agent.write("down").await;
+    assert_eq!(page.read_until("down").await, "down");
+    assert!(page.read_to_end().await.is_err(), "no good end");
+    assert_eq!(agent.read_to_end().await.unwrap_or_default(), "", "the agent is hung up on");
 }
 
 #[tokio::test]
