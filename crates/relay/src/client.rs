@@ -20,6 +20,9 @@ use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::address::Upstream;
+use crate::connection::KEEPALIVE;
+#[cfg(target_os = "linux")]
+use crate::connection::UNANSWERED;
 
 /// How long a connection may take to be made, encryption included.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -71,6 +74,13 @@ impl Connector {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
+        // An agent that has vanished is not waited for: a turn may be silent for long.
+        let (time, interval, retries) = KEEPALIVE;
+        http.set_keepalive(Some(time));
+        http.set_keepalive_interval(Some(interval));
+        http.set_keepalive_retries(Some(retries));
+        #[cfg(target_os = "linux")]
+        http.set_tcp_user_timeout(Some(UNANSWERED));
         let bundled = || HttpsConnectorBuilder::new().with_webpki_roots();
         let tls = if upstream.is_encrypted() {
             // What this system trusts; on one that has no list, what browsers trust.
@@ -105,6 +115,17 @@ impl Service<Uri> for Connector {
 mod tests {
     use super::*;
     use tokio::net::TcpListener;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn the_system_is_to_notice_a_server_that_vanishes() {
+        let server = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = format!("http://{}", server.local_addr().expect("an address"));
+        let mut connector = Connector::new(&address.parse().expect("an upstream"));
+        let connected = connector.call(address.parse().expect("an address")).await.expect("a connection");
+        let MaybeHttpsStream::Http(stream) = connected else { panic!("encrypted") };
+        assert!(crate::connection::is_watched(stream.inner()));
+    }
 
     #[tokio::test]
     async fn a_server_that_never_greets_is_given_up() {

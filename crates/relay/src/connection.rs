@@ -13,6 +13,7 @@ use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, Request};
 use axum::serve::IncomingStream;
 use futures_util::task::AtomicWaker;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep, timeout};
@@ -189,11 +190,33 @@ impl Listener {
         Self { inner: listener, connections, patience: None }
     }
 
-    /// The same, with connections that end when the other side has taken nothing for this long.
+    /// The same, with connections that end when the other side has taken nothing for this long, or has vanished.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience: Some(patience), ..self }
     }
+}
+
+/// Silence after which the other side is asked whether it is there, how often then, and how many times without an answer.
+pub(crate) const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
+/// How long what was sent may be without an answer of the other side's system. One that has vanished takes minutes else, and a quarter
+/// of an hour if something is on its way to it.
+#[cfg(target_os = "linux")]
+pub(crate) const UNANSWERED: Duration = Duration::from_mins(1);
+
+/// Has the system notice when the other side has vanished without a word, as a phone does that has lost its network. A socket that
+/// refuses the options still works, only longer than it should.
+fn watch_peer(stream: &TcpStream) {
+    let socket = SockRef::from(stream);
+    let (time, interval, retries) = KEEPALIVE;
+    let keepalive = TcpKeepalive::new().with_time(time).with_interval(interval);
+    #[cfg(not(target_os = "windows"))]
+    let keepalive = keepalive.with_retries(retries);
+    #[cfg(target_os = "windows")]
+    let _ = retries;
+    let _ = socket.set_tcp_keepalive(&keepalive);
+    #[cfg(target_os = "linux")]
+    let _ = socket.set_tcp_user_timeout(Some(UNANSWERED));
 }
 
 impl axum::serve::Listener for Listener {
@@ -205,6 +228,9 @@ impl axum::serve::Listener for Listener {
         // Small writes are the point of an event stream: they must not wait for each other. A
         // socket that refuses the option still works, only later.
         let _ = stream.set_nodelay(true);
+        if self.patience.is_some() {
+            watch_peer(&stream);
+        }
         let mut socket = self.connections.open(stream);
         socket.patience = self.patience;
         (socket, address)
@@ -334,6 +360,17 @@ impl AsyncWrite for Socket {
     }
 }
 
+/// Whether the system is to notice that the other side of this socket has vanished.
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) fn is_watched(stream: &TcpStream) -> bool {
+    let socket = SockRef::from(stream);
+    let options =
+        (socket.tcp_keepalive_time(), socket.tcp_keepalive_interval(), socket.tcp_keepalive_retries());
+    socket.keepalive().is_ok_and(|is_on| is_on)
+        && matches!(options, (Ok(time), Ok(interval), Ok(retries)) if (time, interval, retries) == KEEPALIVE)
+        && socket.tcp_user_timeout().is_ok_and(|time| time == Some(UNANSWERED))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // No critical section here can panic halfway.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -343,6 +380,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
     use tokio::io::AsyncWriteExt;
+
+    /// That it does so is the system's affair: a peer that vanishes cannot be had here, as the system answers for every process.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn the_system_is_to_notice_a_peer_that_vanishes() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let mut listener = Listener::new(listener, Connections::default()).with_patience(UNANSWERED);
+        let _client = TcpStream::connect(address).await.expect("a connection");
+        let (socket, _) = axum::serve::Listener::accept(&mut listener).await;
+        assert!(is_watched(&socket.stream));
+    }
 
     #[tokio::test]
     async fn a_reader_that_takes_nothing_is_given_up() {
