@@ -1,6 +1,7 @@
 //! Asks another server who calls: one that has signed the user in, and knows the cookies.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,11 @@ fn cookies(head: &HeaderMap) -> Option<HeaderValue> {
 }
 
 impl Identity for Forward {
+    /// Whatever it says of a caller whom nothing names, it is there.
+    fn is_ready(&self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        Box::pin(async { self.ask(HeaderMap::new()).await != Err(Unknown::Unavailable) })
+    }
+
     fn identify<'a>(&'a self, head: &'a HeaderMap, _: Option<&'a str>) -> Answer<'a> {
         Box::pin(async move {
             let (mut digest, mut asked) = (Sha256::new(), HeaderMap::new());

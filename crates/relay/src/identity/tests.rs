@@ -70,4 +70,6 @@ async fn a_server_that_is_away_lets_no_caller_in() {
     };
     let forward = Forward::new(config);
     assert_eq!(forward.identify(&cookie("s=ann"), None).await, Err(Unknown::Unavailable));
+    assert!(!forward.is_ready().await);
+    assert!(asked().await.0.is_ready().await, "it is there, and says that no one calls");
 }

@@ -10,6 +10,7 @@
 
 mod memory;
 mod names;
+mod probe;
 mod redis;
 mod shared;
 mod sqlite;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::turn::End;
 
 pub use memory::MemoryLog;
+pub(crate) use probe::probe;
 pub use redis::RedisLog;
 pub use shared::{Admission, Company, Hint, SharedLog, Sign, Wishes};
 pub use sqlite::SqliteLog;

@@ -21,7 +21,7 @@ use crate::client;
 use crate::config::{Config, Secret, Store};
 use crate::connection::{Connections, Listener};
 use crate::log::{
-    Company, Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog,
+    self, Company, Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog,
 };
 use crate::observe;
 
@@ -226,7 +226,8 @@ pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
         Store::Memory => Ok(()),
         Store::Sqlite(path) => SqliteLog::beside(path).map(drop).map_err(|error| error.to_string()),
         Store::Redis { url, password } => {
-            redis(config, url, password.as_ref()).await.map(drop).map_err(|error| error.to_string())
+            let tried = async { log::probe(&redis(config, url, password.as_ref()).await?).await };
+            tried.await.map_err(|error| error.to_string())
         }
         Store::Streams { url, headers } => {
             streams(config, url, headers).await.map(drop).map_err(|error| error.to_string())
@@ -234,7 +235,7 @@ pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
     };
     results.push((store, opened));
     let is_ready = crate::identity::of(&config.identity).is_ready().await;
-    let problem = || "its keys cannot be fetched".to_owned();
+    let problem = || "it does not answer, or its keys cannot be read".to_owned();
     results.push(("the identity".to_owned(), is_ready.then_some(()).ok_or_else(problem)));
     for upstream in &config.upstreams {
         let mut head = HeaderMap::new();

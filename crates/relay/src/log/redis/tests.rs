@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::super::probe;
 use super::super::tests::server::Redis;
 use super::super::tests::{again, ends, frames, in_redis, key, made, new};
 use super::*;
@@ -36,6 +37,21 @@ async fn a_zombie_is_fenced_and_its_turn_is_read_elsewhere() {
     assert_eq!(first.claim(key("t"), 1).await, Err(LogError::Fenced), "one of them only");
     second.append(&taken, 3, Vec::new(), ends(End::Eof)).await.expect("appended");
     assert_eq!(first.signs().await, Ok(Vec::new()));
+}
+
+#[tokio::test]
+async fn what_the_server_forbids_is_found_before_a_turn_needs_it() {
+    let redis = Redis::start();
+    let log = connected(&redis).await;
+    assert_eq!(probe(&log).await, Ok(()));
+    assert_eq!(log.signs().await, Ok(Vec::new()), "nothing of it is left");
+    for command in ["+@all -xadd", "+@all -hset", "+@all -del"] {
+        let mut words = vec!["ACL", "SETUSER", "default"];
+        words.extend(command.split(' '));
+        assert_eq!(redis.ask(&words), "OK");
+        let refused = probe(&log).await;
+        assert!(matches!(refused, Err(LogError::Unreachable(_))), "{command}: {refused:?}");
+    }
 }
 
 #[tokio::test]
