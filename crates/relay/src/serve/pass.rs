@@ -42,6 +42,10 @@ pub(super) async fn pass(call: &Call, session: Option<Session>, body: Bytes) -> 
     if answer.status() == StatusCode::UNAUTHORIZED {
         return Err(Refusal::key());
     }
+    if answer.status().is_informational() {
+        // No one has asked it for another protocol.
+        return Err(Refusal::unanswered());
+    }
     let (is_owned, is_good) = (agent.config.is_owned, answer.status().is_success());
     match action {
         Action::Create(pointer) if is_owned && is_good => created(call, answer, pointer).await,

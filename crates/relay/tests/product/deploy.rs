@@ -106,7 +106,7 @@ fn replaced(text: &str, from: &str, to: &str) -> String {
 }
 
 /// An address where nothing listens.
-fn free() -> String {
+pub(crate) fn free() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("an address").to_string()
 }
