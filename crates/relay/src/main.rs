@@ -102,10 +102,7 @@ async fn purge(arguments: PurgeArguments) -> Result<(), String> {
     let config = read(&arguments.config)?;
     let what = match (arguments.subject, arguments.session) {
         (Some(subject), _) => Purge::Subject(subject),
-        (None, Some(session)) => {
-            let (upstream, session) = session.split_once('/').ok_or("--session must be AGENT/SESSION")?;
-            Purge::Session { upstream: upstream.to_owned(), session: session.to_owned() }
-        }
+        (None, Some(session)) => Purge::session(&session).ok_or("--session must be AGENT/SESSION")?,
         (None, None) => Purge::All,
     };
     let count = turnwire_relay::purge(&config, what).await.map_err(|failure| failure.to_string())?;

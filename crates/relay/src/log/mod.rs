@@ -165,6 +165,14 @@ pub enum LogError {
     Tail(u64),
     /// The turn has ended.
     Closed,
+impl Purge {
+    /// The turns of a session that is named as `AGENT/SESSION`.
+    pub fn session(name: &str) -> Option<Self> {
+        let (upstream, session) = name.split_once('/')?;
+        Some(Self::Session { upstream: upstream.to_owned(), session: session.to_owned() })
+    }
+}
+
     /// There is no room.
     Full,
     /// There is no such turn.

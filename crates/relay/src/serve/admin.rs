@@ -4,13 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use axum::routing::{get, put};
+use axum::routing::{delete, get, put};
 
 use super::App;
+use crate::held::EndReason;
 use crate::limits::Kind;
+use crate::log::Purge;
 use crate::observe;
+use crate::route;
 
 pub(super) fn routes(app: Arc<App>) -> Router {
     Router::new()
@@ -18,6 +21,7 @@ pub(super) fn routes(app: Arc<App>) -> Router {
         .route("/livez", get(async || "ok\n"))
         .route("/readyz", get(ready))
         .route("/drain", put(drain))
+        .route("/turns", delete(purge))
         .with_state(app)
 }
 
@@ -44,6 +48,32 @@ async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
     match app.log.owner(String::new(), String::new()).await {
         Ok(_) => (StatusCode::OK, "ok\n"),
         Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the log does not answer\n"),
+    }
+}
+
+/// Removes what is kept of a user, held sockets too, or of a session. Everything is not removed by a slip: that the command line does.
+async fn purge(State(app): State<Arc<App>>, RawQuery(query): RawQuery) -> (StatusCode, String) {
+    let query = route::query(query.as_deref()).unwrap_or_default();
+    let what = match query.as_slice() {
+        [(name, subject)] if name == "subject" && !subject.is_empty() => {
+            Some(Purge::Subject(subject.clone()))
+        }
+        [(name, session)] if name == "session" => Purge::session(session),
+        _ => None,
+    };
+    let Some(what) = what else {
+        return (StatusCode::BAD_REQUEST, "say whose: `subject=ID`, or `session=AGENT/SESSION`\n".to_owned());
+    };
+    if let Purge::Subject(subject) = &what {
+        for agent in &app.agents {
+            for (_, held) in app.sockets.of(&agent.config.name, subject) {
+                held.end(EndReason::Stopped);
+            }
+        }
+    }
+    match app.log.purge(what).await {
+        Ok(count) => (StatusCode::OK, format!("removed {count} turns\n")),
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the log does not answer\n".to_owned()),
     }
 }
 

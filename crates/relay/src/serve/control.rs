@@ -48,6 +48,7 @@ pub(super) async fn answer(asked: Asked<'_>, method: &Method, path: &str) -> Res
 impl Asked<'_> {
     fn about(&self) -> Response {
         let config = &self.app.agents[self.agent].config;
+        let limits = &self.app.config.limits;
         let is_logged = config.is_logged;
         let (resume, starts, readers) = match (is_logged, config.protocol.is_socket()) {
             (true, _) => ("cursor", "idempotent", "many"),
@@ -62,6 +63,17 @@ impl Asked<'_> {
             "readers": readers,
             "stop": is_logged,
             "retention_seconds": self.app.config.log.retention.as_secs(),
+            // Those that a client can meet by itself.
+            "limits": {
+                "turns_per_subject": limits.turns_per_subject,
+                "streams_per_subject": limits.streams_per_subject,
+                "starts_per_minute": limits.starts_per_minute,
+                "sockets_per_subject": limits.sockets_per_subject,
+                "socket_requests": limits.socket_requests,
+                "body_bytes": limits.body,
+                "turn_seconds": limits.turn_time.as_secs(),
+                "silence_seconds": limits.silence.as_secs(),
+            },
         }))
         .into_response()
     }
@@ -117,7 +129,7 @@ impl Asked<'_> {
             Source::of(self.app, key.clone(), head)?.0
         };
         if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
-            return Err(read::log_changed());
+            return Err(read::log_changed(source.log()));
         }
         let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
         let linked = source.hub().map(|hub| &hub.span);

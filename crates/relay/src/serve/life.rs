@@ -42,6 +42,8 @@ pub enum Failure {
     Log(LogError),
     /// The certificate cannot be used.
     Certificate(String),
+    /// What is in the memory of a relay that runs cannot be reached from here.
+    InMemory,
 }
 
 impl fmt::Display for Failure {
@@ -49,6 +51,9 @@ impl fmt::Display for Failure {
         match self {
             Self::Listen(address, error) => write!(f, "cannot listen on {address}: {error}"),
             Self::Log(error) => write!(f, "{error}"),
+            Self::InMemory => f.write_str(
+                "the log is in the memory of the relay that runs: send its admin address `DELETE /turns?subject=ID`",
+            ),
             Self::Certificate(problem) => write!(f, "the certificate cannot be used: {problem}"),
         }
     }
@@ -260,7 +265,7 @@ pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
 /// Removes what a log has. Returns how many turns.
 pub async fn purge(config: &Config, what: Purge) -> Result<usize, Failure> {
     match &config.log.store {
-        Store::Memory => Ok(0),
+        Store::Memory => Err(Failure::InMemory),
         Store::Sqlite(path) => Ok(SqliteLog::beside(path)?.purge(what).await?),
         Store::Redis { url, password } => {
             Ok(redis(config, url, password.as_ref()).await?.purge(what).await?)

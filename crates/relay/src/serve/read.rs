@@ -105,9 +105,9 @@ fn unsettled() -> Refusal {
     refusal.again_after(Duration::from_secs(2))
 }
 
-pub(super) fn log_changed() -> Refusal {
+pub(super) fn log_changed(log: u64) -> Refusal {
     let text = "the turn's log is another one, or ends before this place: read it from its beginning";
-    Refusal::new(StatusCode::PRECONDITION_FAILED, "log_changed", text)
+    Refusal::new(StatusCode::PRECONDITION_FAILED, "log_changed", text).about_log(log_name(log))
 }
 
 /// The last frame that a caller has.
@@ -152,7 +152,7 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
         return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, "cut", text));
     };
     if wanted.after > known.last {
-        return Err(log_changed());
+        return Err(log_changed(log));
     }
     let is_stream = response.content_type.to_ascii_lowercase().starts_with("text/event-stream");
     let mut answer =

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::edge::Foreign;
 use crate::identity::Unknown;
@@ -19,15 +19,29 @@ pub(super) struct Refusal {
     code: &'static str,
     text: String,
     after: Option<Duration>,
+    /// The id of the turn's log now, if it is another one than the caller's.
+    log: Option<String>,
 }
 
 impl Refusal {
     pub(super) fn new(status: StatusCode, code: &'static str, text: impl Into<String>) -> Self {
-        Self { status, code, text: text.into(), after: None }
+        Self { status, code, text: text.into(), after: None, log: None }
     }
 
     pub(super) fn again_after(self, after: Duration) -> Self {
         Self { after: Some(after), ..self }
+    }
+
+    pub(super) fn about_log(self, log: String) -> Self {
+        Self { log: Some(log), ..self }
+    }
+
+    fn body(&self) -> Value {
+        let mut body = json!({ "error": self.text, "code": self.code });
+        if let Some(log) = &self.log {
+            body["log"] = json!(log);
+        }
+        body
     }
 
     /// There is no such thing, or it is not the caller's. Which of both it is, callers are not told.
@@ -120,8 +134,7 @@ impl From<LogError> for Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         metrics::counter!("turnwire_relay_refusals_total", "code" => self.code).increment(1);
-        let mut response =
-            (self.status, Json(json!({ "error": self.text, "code": self.code }))).into_response();
+        let mut response = (self.status, Json(self.body())).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -141,6 +154,6 @@ fn seconds_value(seconds: f64) -> HeaderValue {
 impl Refusal {
     /// The status and the body.
     pub(super) fn into_parts(self) -> (StatusCode, bytes::Bytes) {
-        (self.status, json!({ "error": self.text, "code": self.code }).to_string().into())
+        (self.status, self.body().to_string().into())
     }
 }

@@ -47,9 +47,19 @@ async fn a_turn_goes_on_when_its_reader_leaves_and_is_read_from_any_place() {
     assert_eq!(Stream::of(sent(relay.events("t", 3)).await).rest().await, Ok(String::new()));
     let refused = sent(relay.events("t", 4)).await;
     assert_eq!(refused.status(), 412);
-    assert_eq!(refused.json::<serde_json::Value>().await.expect("JSON")["code"], "log_changed");
+    let refused = refused.json::<serde_json::Value>().await.expect("JSON");
+    assert_eq!((&refused["code"], &refused["log"]), (&"log_changed".into(), &list["turns"][0]["log"]));
     let other = relay.request(Method::GET, "/a/_turnwire/v1/turns/t/events?log=0000000000000000");
-    assert_eq!(status(other).await, 412);
+    let other = sent(other).await;
+    assert_eq!(other.status(), 412);
+    assert_eq!(
+        other.json::<serde_json::Value>().await.expect("JSON"),
+        refused,
+        "it names the log that there is"
+    );
+    let about = json(relay.request(Method::GET, "/a/_turnwire/v1")).await;
+    let told = (&about["limits"]["turns_per_subject"], &about["limits"]["body_bytes"]);
+    assert_eq!(told, (&10.into(), &(30 << 20).into()), "{about}");
     assert_eq!(status(relay.events("unknown", 0)).await, 404);
     assert_eq!(status(relay.request(Method::GET, "/a/_turnwire/v1/turns/t/events?after=x")).await, 400);
 }

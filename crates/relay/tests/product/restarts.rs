@@ -182,7 +182,36 @@ async fn purge_removes_and_check_explains() {
             && said.contains("ok      the identity\nFAILED  a at "),
         "{said}"
     );
+    let in_memory = config.split("[log]").next().expect("a config");
+    std::fs::write(&path, in_memory).expect("written");
+    let (is_good, said) = run("purge");
+    assert!(!is_good && said.contains("DELETE /turns?subject=ID"), "{said}");
     std::fs::write(&path, "listen = 1\n").expect("written");
     let (is_good, said) = run("check");
     assert!(!is_good && said.contains("line 1: listen: "), "{said}");
+}
+
+#[tokio::test]
+async fn the_relay_that_runs_purges_by_user_and_by_session() {
+    let (server, admin) = (Server::start().await, crate::deploy::free());
+    let relay = Relay::start(&format!("admin = \"{admin}\"\n{}", open(&server, "")));
+    let purge = async |query: &str| {
+        let answer = sent(reqwest::Client::new().delete(format!("http://{admin}/turns{query}"))).await;
+        (answer.status().as_u16(), answer.text().await.expect("text"))
+    };
+    for (turn, query) in [("t", "?subject=local"), ("u", "?session=a/s")] {
+        let (stream, mut wire) = started(&relay, &server, turn, 1).await;
+        wire.chunk(STOP).await;
+        wire.end().await;
+        stream.rest().await.expect("a good end");
+        for other in ["", "?subject=", "?subject=a&subject=local", "?session=s", "?all=1"] {
+            assert_eq!(purge(other).await.0, 400, "{other}");
+        }
+        for other in ["?subject=other", "?session=a/other", "?session=other/s"] {
+            assert_eq!(purge(other).await, (200, "removed 0 turns\n".to_owned()), "{other}");
+        }
+        assert_eq!(status(relay.events(turn, 0)).await, 200);
+        assert_eq!(purge(query).await, (200, "removed 1 turns\n".to_owned()));
+        assert_eq!(status(relay.events(turn, 0)).await, 404);
+    }
 }
