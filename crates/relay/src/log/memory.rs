@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::{
-    Answer, Change, Claim, Created, Head, LogError, NewTurn, Purge, REMEMBERED, ReplayLog, TurnKey,
+    Answer, Change, Claim, Created, Head, LogError, NewTurn, Purge, REMEMBERED, ReplayLog, Size, TurnKey,
     new_log_id,
 };
 
@@ -216,6 +216,11 @@ impl ReplayLog for MemoryLog {
 
     fn owner(&self, upstream: String, session: String) -> Answer<'_, Option<String>> {
         now(Ok(self.kept().owners.get(&(upstream, session)).cloned()))
+    }
+
+    fn size(&self) -> Answer<'_, Size> {
+        let bytes = self.kept().turns.values().map(|turn| turn.head.bytes).sum();
+        Box::pin(ready(Ok(Size { bytes, room: 0 })))
     }
 
     fn disown(&self, upstream: String, session: String) -> Answer<'_, ()> {

@@ -140,6 +140,15 @@ pub struct Change {
     pub end: Option<End>,
 }
 
+/// How much a log has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    /// What it takes, in bytes; 0 if that is not known.
+    pub bytes: u64,
+    /// What it may take; 0 if nothing says so.
+    pub room: u64,
+}
+
 /// What to purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
@@ -156,6 +165,14 @@ pub enum Purge {
     All,
 }
 
+impl Purge {
+    /// The turns of a session that is named as `AGENT/SESSION`.
+    pub fn session(name: &str) -> Option<Self> {
+        let (upstream, session) = name.split_once('/')?;
+        Some(Self::Session { upstream: upstream.to_owned(), session: session.to_owned() })
+    }
+}
+
 /// Why a log refuses. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogError {
@@ -165,14 +182,6 @@ pub enum LogError {
     Tail(u64),
     /// The turn has ended.
     Closed,
-impl Purge {
-    /// The turns of a session that is named as `AGENT/SESSION`.
-    pub fn session(name: &str) -> Option<Self> {
-        let (upstream, session) = name.split_once('/')?;
-        Some(Self::Session { upstream: upstream.to_owned(), session: session.to_owned() })
-    }
-}
-
     /// There is no room.
     Full,
     /// There is no such turn.
@@ -237,6 +246,11 @@ pub trait ReplayLog: Send + Sync {
     fn owner(&self, upstream: String, session: String) -> Answer<'_, Option<String>>;
     /// Forgets a session that was removed.
     fn disown(&self, upstream: String, session: String) -> Answer<'_, ()>;
+
+    /// How much it has, if that is known.
+    fn size(&self) -> Answer<'_, Size> {
+        Box::pin(std::future::ready(Ok(Size::default())))
+    }
 
     /// The same log as several relays use it, if they can.
     fn shared(&self) -> Option<&dyn SharedLog> {

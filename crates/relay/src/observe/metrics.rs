@@ -14,16 +14,18 @@ pub(crate) fn begin() {
     metrics::counter!("turnwire_relay_takeovers_total").increment(0);
     metrics::counter!("turnwire_relay_fenced_total").increment(0);
     metrics::counter!("turnwire_relay_repairs_total").increment(0);
+    metrics::counter!("turnwire_relay_position_repairs_total").increment(0);
+}
+
+/// Adds up what was collected since the last time. Until then every single duration takes memory, whether anyone asks for it or not.
+pub(crate) fn add_up() {
+    if let Some(handle) = METRICS.get().and_then(Option::as_ref) {
+        handle.run_upkeep();
+    }
 }
 
 /// What was collected, as Prometheus reads it.
 pub(crate) fn rendered() -> String {
-    METRICS
-        .get()
-        .and_then(Option::as_ref)
-        .map(|handle| {
-            handle.run_upkeep();
-            handle.render()
-        })
-        .unwrap_or_default()
+    add_up();
+    METRICS.get().and_then(Option::as_ref).map(PrometheusHandle::render).unwrap_or_default()
 }

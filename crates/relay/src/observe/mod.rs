@@ -4,5 +4,5 @@
 mod metrics;
 mod traces;
 
-pub(crate) use metrics::{begin, rendered};
+pub(crate) use metrics::{add_up, begin, rendered};
 pub(crate) use traces::{Linked, Span, Traces};

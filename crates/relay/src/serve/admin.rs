@@ -2,18 +2,23 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::routing::{delete, get, put};
+use tokio::time::{Instant, timeout};
 
 use super::App;
 use crate::held::EndReason;
 use crate::limits::Kind;
-use crate::log::Purge;
+use crate::log::{Purge, Size};
 use crate::observe;
 use crate::route;
+
+/// How long the log may take to say how much it has.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn routes(app: Arc<App>) -> Router {
     Router::new()
@@ -36,6 +41,15 @@ async fn metrics(State(app): State<Arc<App>>) -> String {
         ("turnwire_relay_draining", usize::from(app.is_draining())),
     ] {
         metrics::gauge!(name).set(value as f64);
+    }
+    let until =
+        app.drains_until.get().map_or(0.0, |until| until.duration_since(Instant::now()).as_secs_f64());
+    metrics::gauge!("turnwire_relay_drain_left_seconds").set(until);
+    // A log that does not answer is no reason to measure nothing else.
+    if let Ok(Ok(Size { bytes, room })) = timeout(PATIENCE, app.log.size()).await {
+        metrics::gauge!("turnwire_relay_log_bytes").set(bytes as f64);
+        let used = if room == 0 { 0.0 } else { bytes as f64 / room as f64 };
+        metrics::gauge!("turnwire_relay_log_used_ratio").set(used);
     }
     observe::rendered()
 }

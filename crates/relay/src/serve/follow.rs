@@ -64,11 +64,13 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
     let mut shorter_since: Option<Instant> = None;
     let mut is_first = true;
     loop {
-        tokio::select! {
+        let before = hub.watch().borrow().last;
+        let is_asked = tokio::select! {
             Some(hint) = hints.recv() => {
                 if took(&hub, hint) {
                     continue;
                 }
+                true
             }
             _ = looks.tick() => {
                 if app.hubs.close_unused(&key, &hub) {
@@ -78,12 +80,18 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
                     // The next second does it, if this one does not.
                     let _ = shared.note_readers(key.clone()).await;
                 }
-                if mutant!("hint_relied_on") && !std::mem::take(&mut is_first) {
+                if mutant!("hint_relied_on") && !is_first {
                     continue;
                 }
+                // The first look is there to find what was before it.
+                std::mem::take(&mut is_first)
             }
+        };
+        let found = look(shared, &key, &hub).await;
+        if !is_asked && hub.watch().borrow().last > before {
+            metrics::counter!("turnwire_relay_position_repairs_total").increment(1);
         }
-        match look(shared, &key, &hub).await {
+        match found {
             Found::Running => shorter_since = None,
             Found::Nothing => {}
             Found::Ended => return true,

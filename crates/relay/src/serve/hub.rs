@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
@@ -66,6 +67,8 @@ struct Ring {
     /// The offset of the first one.
     first: u64,
     bytes: usize,
+    /// The last frame that came from the agent in this process, and when the first of those with it did.
+    came: Option<(u64, Instant)>,
 }
 
 impl Hub {
@@ -99,6 +102,18 @@ impl Hub {
     /// Nothing was sent to the agent.
     pub(super) fn unsent(&self) {
         self.known.send_modify(|known| known.is_unsent = true);
+    }
+
+    /// When those of the frames that are delivered next, up to this one, came from the agent.
+    pub(super) fn came(&self, last: u64, since: Option<Instant>) {
+        if let Some(since) = since {
+            lock(&self.ring).came = Some((last, since));
+        }
+    }
+
+    /// How long ago this frame came, if it is among the newest ones.
+    pub(super) fn age(&self, last: u64) -> Option<Duration> {
+        lock(&self.ring).came.filter(|&(newest, _)| newest == last).map(|(_, since)| since.elapsed())
     }
 
     /// The log has these frames, the last of which is `last`, and this end.

@@ -202,7 +202,7 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
             sleep(Duration::from_millis(20)).await;
         }
     };
-    let deadline = Instant::now() + app.config.drain;
+    let deadline = *app.drains_until.get_or_init(|| Instant::now() + app.config.drain);
     tokio::select! {
         () = wait() => {}
         () = sleep_until(deadline) => {

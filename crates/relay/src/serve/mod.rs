@@ -36,13 +36,14 @@ mod takeover;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Uri, header};
 use bytes::Bytes;
 use http_body_util::Full;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::client::{self, UpstreamClient};
 use crate::config::{Config, UpstreamConfig};
@@ -70,6 +71,8 @@ pub(crate) struct App {
     traces: Traces,
     agents: Vec<Agent>,
     is_draining: AtomicBool,
+    /// When turns that still run are cut, once it ends.
+    drains_until: OnceLock<Instant>,
     /// Asks the process to end.
     ending: Notify,
 }
@@ -106,6 +109,7 @@ impl App {
             sockets: HeldSockets::default(),
             traces: Traces::begin(config.traces.as_ref()),
             is_draining: AtomicBool::new(false),
+            drains_until: OnceLock::new(),
             ending: Notify::new(),
             log,
             config,

@@ -36,6 +36,8 @@ const AHEAD: Duration = Duration::from_secs(3);
 
 /// How long to wait until a log is read again that does not answer.
 const AGAIN: Duration = Duration::from_millis(200);
+/// One write in so many is measured: thousands of readers of one turn are not to be held up by it.
+const MEASURED: u32 = 8;
 
 /// Where a turn is read from.
 pub(super) enum Source {
@@ -214,6 +216,9 @@ fn stream_of(wanted: Wanted, known: Known, watched: Option<watch::Receiver<Known
         until: Instant::now() + lives,
         is_ours: wanted.is_ours,
         connection: wanted.connection,
+        closing: Closing("gone"),
+        is_waiting: false,
+        writes: 0,
         _counted: (counted, wanted.reading, wanted.span),
     };
     let frames = stream::unfold(Some(connected), |connected| async {
@@ -250,6 +255,15 @@ enum Written {
     Broken,
 }
 
+/// Why a reader's connection ends; counted when it does. Without a word of the relay's, the reader has gone.
+struct Closing(&'static str);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        metrics::counter!("turnwire_relay_readers_closed_total", "reason" => self.0).increment(1);
+    }
+}
+
 struct Connected {
     log: Arc<dyn ReplayLog>,
     key: TurnKey,
@@ -263,6 +277,11 @@ struct Connected {
     until: Instant,
     is_ours: bool,
     connection: Connection,
+    closing: Closing,
+    /// It has read all there was, and waits for more.
+    is_waiting: bool,
+    /// How often it got what it had waited for.
+    writes: u32,
     _counted: (Option<Reading>, InUse, Span),
 }
 
@@ -277,6 +296,7 @@ impl Connected {
             }
             if self.known.departures != self.departures {
                 self.is_leaving = true;
+                self.closing.0 = "sent_away";
                 // It comes again at once: what it is to read is there.
                 return if self.is_ours {
                     Written::More(Bytes::from_static(b"retry: 50\n\n"))
@@ -286,8 +306,13 @@ impl Connected {
             }
             match self.reader.next(self.known.last, self.known.end) {
                 Step::Read(after) => return self.page(after).await,
-                Step::Tell(End::Done | End::Eof | End::Refused { .. }) | Step::Over => return Written::End,
+                Step::Over => return Written::End,
+                Step::Tell(End::Done | End::Eof | End::Refused { .. }) => {
+                    self.closing.0 = "end";
+                    return Written::End;
+                }
                 Step::Tell(end @ (End::Cut { .. } | End::Stopped)) => {
+                    self.closing.0 = "cut";
                     return if self.is_ours {
                         Written::More(told(end, self.reader.cursor()))
                     } else {
@@ -296,21 +321,23 @@ impl Connected {
                 }
                 Step::Wait => {}
             }
-            let Some(watched) = &mut self.watched else { return self.leave() };
+            let Some(watched) = &mut self.watched else { return self.leave("unread") };
+            self.is_waiting = true;
             tokio::select! {
                 changed = timeout(HEARTBEAT, watched.changed()) => match changed {
                     Ok(Ok(())) => {}
-                    Ok(Err(_)) => return self.leave(),
+                    Ok(Err(_)) => return self.leave("unread"),
                     Err(_) => return Written::More(Bytes::from_static(b":\n\n")),
                 },
-                () = sleep_until(self.until) => return self.leave(),
+                () = sleep_until(self.until) => return self.leave("lifetime"),
             }
         }
     }
 
     /// Ends the connection before the turn's end. A client that knows the relay comes again; to another one, a good end would
     /// look like the turn's.
-    fn leave(&self) -> Written {
+    fn leave(&mut self, reason: &'static str) -> Written {
+        self.closing.0 = reason;
         if self.is_ours { Written::End } else { Written::Broken }
     }
 
@@ -322,6 +349,24 @@ impl Connected {
                 Err(LogError::Unreachable(_)) if Instant::now() < until => sleep(AGAIN).await,
                 read => return read,
             }
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]
+    fn measure(&mut self, count: u64) {
+        metrics::counter!("turnwire_relay_frames_delivered_total").increment(count);
+        let is_awaited = std::mem::take(&mut self.is_waiting);
+        let is_measured = is_awaited && self.writes.is_multiple_of(MEASURED);
+        self.writes = self.writes.wrapping_add(u32::from(is_awaited));
+        if !is_measured {
+            return;
+        }
+        // Frames that a reader catches up with are not measured: how old they are says nothing of the relay.
+        let behind = self.known.last.saturating_sub(self.reader.cursor());
+        metrics::histogram!("turnwire_relay_reader_lag_frames").record(behind as f64);
+        let age = self.hub.as_ref().filter(|_| behind == 0).and_then(|hub| hub.age(self.known.last));
+        if let Some(age) = age {
+            metrics::histogram!("turnwire_relay_delivery_seconds").record(age.as_secs_f64());
         }
     }
 
@@ -339,13 +384,13 @@ impl Connected {
         .unwrap_or_default();
         // It was purged, or has expired meanwhile.
         if frames.is_empty() || self.reader.wrote(after + 1, frames.len() as u64).is_err() {
-            return self.leave();
+            return self.leave("unread");
         }
         let mut page = BytesMut::new();
         for (offset, frame) in (after + 1..).zip(&frames) {
             numbered(offset, frame, &mut page);
         }
-        metrics::counter!("turnwire_relay_frames_delivered_total").increment(frames.len() as u64);
+        self.measure(frames.len() as u64);
         Written::More(page.freeze())
     }
 }

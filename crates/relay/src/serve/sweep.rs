@@ -9,6 +9,7 @@ use super::App;
 use super::takeover::take_over;
 use crate::config::SHORTEST_TAKEOVER;
 use crate::log::{Company, LogError, TurnKey};
+use crate::observe;
 use crate::turn::{CutReason, Suspicion};
 
 /// How often the log is swept.
@@ -35,6 +36,7 @@ pub(super) async fn sweep(app: Arc<App>) {
     loop {
         interval.tick().await;
         app.usage.sweep();
+        observe::add_up();
         loop {
             match app.log.expire(app.config.log.retention).await {
                 Ok(0) => break,

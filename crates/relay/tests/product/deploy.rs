@@ -228,10 +228,16 @@ async fn alerts_name_what_is_measured() {
         wire.body(&head).await;
         wire.write(STREAM).await;
         wire.chunk(&delta("a")).await;
-        wire.reset();
+        wire
     };
-    let (answer, ()) = tokio::join!(sent(relay.turn("t")), agent);
-    let told = Stream::of(answer).rest().await.expect("told");
+    let (answer, mut wire) = tokio::join!(sent(relay.turn("t")), agent);
+    let mut reader = Stream::of(answer);
+    reader.until("\"a\"}\n\n").await;
+    // One that its reader waits for.
+    wire.chunk(&delta("b")).await;
+    reader.until("\"b\"}\n\n").await;
+    wire.reset();
+    let told = reader.rest().await.expect("told");
     assert!(told.contains("turnwire.cut"), "{told}");
     assert_eq!(status(relay.events("unknown", 0)).await, 404);
     let metrics = reqwest::get(format!("http://{admin}/metrics")).await.expect("an answer");
@@ -255,8 +261,13 @@ async fn alerts_name_what_is_measured() {
     {
         assert!(metrics.contains(name), "{name} in {metrics}");
     }
-    // Values of labels are those that the documentation lists.
     let guide = include_str!("../../../../docs/relay.md");
+    for name in metrics.lines().filter_map(|line| line.strip_prefix("# TYPE turnwire_relay_")) {
+        let name = name.split(' ').next().unwrap_or(name);
+        assert!(guide.contains(&format!("`{name}")), "{name} is in the table of docs/relay.md");
+    }
+    assert!(metrics.contains("turnwire_relay_readers_closed_total{reason=\"cut\"} 1"), "{metrics}");
+    // Values of labels are those that the documentation lists.
     let values =
         ALERTS.split("=~\"").skip(1).flat_map(|rest| rest.split('"').next().unwrap_or("").split('|'));
     for value in values {

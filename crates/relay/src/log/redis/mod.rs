@@ -19,6 +19,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use fred::interfaces::{ClientLike, KeysInterface};
 use fred::prelude::Value;
+use fred::types::InfoKind;
 use tokio::sync::mpsc;
 
 use self::connection::{Connections, failed};
@@ -28,7 +29,7 @@ use self::rows::{Row, fields, log_id, millis, value};
 use self::scripts::{Scripts, number, run};
 use super::{
     Admission, Answer, Change, Claim, Created, Head, Hint, Lifetimes, LogError, NewTurn, Purge, REMEMBERED,
-    ReplayLog, ResponseHead, SharedLog, Sign, TurnKey, Wishes, new_log_id,
+    ReplayLog, ResponseHead, SharedLog, Sign, Size, TurnKey, Wishes, new_log_id,
 };
 
 /// Keeps turns in Redis.
@@ -217,6 +218,18 @@ impl ReplayLog for RedisLog {
         Box::pin(async move {
             let removed = self.connections.commands.del(keys::session(&upstream, &session)).await;
             removed.map_err(|error| failed(&error))
+        })
+    }
+
+    /// The whole server's memory: a log that has no room has it for no one. Of a cluster, it is that of one node.
+    fn size(&self) -> Answer<'_, Size> {
+        Box::pin(async {
+            let info: Result<String, _> = self.connections.commands.info(Some(InfoKind::Memory)).await;
+            let info = info.map_err(|error| failed(&error))?;
+            let value = |name: &str| {
+                info.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0)
+            };
+            Ok(Size { bytes: value("used_memory:"), room: value("maxmemory:") })
         })
     }
 

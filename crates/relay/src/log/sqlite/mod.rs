@@ -23,7 +23,7 @@ use self::writer::Writer;
 use super::shared::Company;
 use super::{
     Answer, Change, Claim, Created, Head, Hint, LogError, NewTurn, Purge, ReplayLog, ResponseHead, SharedLog,
-    Sign, TurnKey, Wishes,
+    Sign, Size, TurnKey, Wishes,
 };
 
 /// How long a connection waits for another one's transaction.
@@ -83,7 +83,7 @@ impl SqliteLog {
     }
 
     /// This process's number, which is 0 if it is no relay.
-    fn own(&self) -> i64 {
+    fn number(&self) -> i64 {
         self.process.as_ref().map_or(0, |process| process.id)
     }
 
@@ -92,7 +92,7 @@ impl SqliteLog {
         &self,
         work: impl FnOnce(&Connection, &[i64]) -> Result<T, Fault> + Send + 'static,
     ) -> Answer<'_, T> {
-        let (own, path) = (self.own(), self.path.clone());
+        let (own, path) = (self.number(), self.path.clone());
         self.read_rows(move |rows| work(rows, &others(rows, &path, own)?))
     }
 
@@ -150,13 +150,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl ReplayLog for SqliteLog {
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created> {
-        let own = self.own();
+        let own = self.number();
         // Its start is sent next. If the power cut made the log forget the turn, a repeated start would reach the agent again.
         self.writer.write(true, move |rows| rows::create(rows, own, key, &new))
     }
 
     fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim> {
-        let own = self.own();
+        let own = self.number();
         self.writer.write(true, move |rows| rows::claim(rows, own, key, seen))
     }
 
@@ -174,7 +174,7 @@ impl ReplayLog for SqliteLog {
     }
 
     fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
-        let own = self.own();
+        let own = self.number();
         self.read_rows(move |rows| rows::open_turns(rows, |process| process == own))
     }
 
@@ -193,7 +193,7 @@ impl ReplayLog for SqliteLog {
     }
 
     fn expire(&self, retention: Duration) -> Answer<'_, usize> {
-        let (own, path) = (self.own(), self.path.clone());
+        let (own, path) = (self.number(), self.path.clone());
         self.writer.write(false, move |rows| {
             for id in rows::processes(rows)?.into_iter().filter(|id| *id != own) {
                 if !process::is_alive(&path, id) && rows::forget(rows, id)? {
@@ -216,6 +216,15 @@ impl ReplayLog for SqliteLog {
         self.read_rows(move |rows| rows::owner(rows, &upstream, &session))
     }
 
+    /// The file and what waits to be moved into it. How much the disk has is for the system to say.
+    fn size(&self) -> Answer<'_, Size> {
+        let mut ahead = self.path.as_os_str().to_owned();
+        ahead.push("-wal");
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        let bytes = size(&self.path) + size(Path::new(&ahead));
+        Box::pin(std::future::ready(Ok(Size { bytes, room: 0 })))
+    }
+
     fn disown(&self, upstream: String, session: String) -> Answer<'_, ()> {
         self.writer.write(true, move |rows| rows::disown(rows, &upstream, &session))
     }
@@ -231,7 +240,7 @@ impl SharedLog for SqliteLog {
     }
 
     fn orphans(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
-        let own = self.own();
+        let own = self.number();
         self.read_beside(move |rows, living| {
             rows::open_turns(rows, |process| process != own && !living.contains(&process))
         })
@@ -247,7 +256,7 @@ impl SharedLog for SqliteLog {
         // One turn asks for all of them.
         wishes.0 = Instant::now();
         drop(wishes);
-        let (own, shared) = (self.own(), self.wishes.clone());
+        let (own, shared) = (self.number(), self.wishes.clone());
         let read = self.read_rows(move |rows| rows::wishes(rows, own));
         Box::pin(async move {
             let read = read.await?;

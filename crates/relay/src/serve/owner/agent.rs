@@ -1,6 +1,7 @@
 //! The agent's side of a turn's owner: what it is asked, and what its answers bring.
 
 use std::future::pending;
+use std::time::Instant;
 
 use axum::http::header;
 use bytes::Bytes;
@@ -97,6 +98,7 @@ impl Run<'_> {
                 is_last: mark == Mark::Last,
                 may_be_last: mark == Mark::MayBeLast,
             };
+            self.held_since.get_or_insert_with(Instant::now);
             self.held.extend(cuts.into_iter().map(|Cut { bytes, .. }| bytes));
             self.on(event);
         }

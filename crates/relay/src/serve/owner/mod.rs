@@ -96,6 +96,8 @@ async fn run(owned: Owned, first: First) {
         new: &new,
         held: Vec::new(),
         in_flight: Vec::new(),
+        held_since: None,
+        in_flight_since: None,
         appending: None,
         begun: Instant::now(),
         away_since: None,
@@ -158,6 +160,9 @@ struct Run<'r> {
     /// Frames that are not sent to the log yet, and those that are.
     held: Vec<Bytes>,
     in_flight: Vec<Bytes>,
+    /// When the first of the former came from the agent, and of the latter.
+    held_since: Option<Instant>,
+    in_flight_since: Option<Instant>,
     appending: Option<Answer<'r, ()>>,
     begun: Instant,
     /// Since when the log does not answer.
@@ -319,11 +324,13 @@ impl<'r> Run<'r> {
                 Command::Append { at, count, end } => {
                     let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.held.len());
                     self.in_flight = self.held.drain(..count).collect();
+                    self.in_flight_since = self.held_since.take();
                     let change = Change { response: self.response.take(), end };
                     self.begun = Instant::now();
                     self.appending = Some(self.log.append(self.claim, at, self.in_flight.clone(), change));
                 }
                 Command::Deliver { last, end } => {
+                    self.hub.came(last, self.in_flight_since.take());
                     self.hub.deliver(std::mem::take(&mut self.in_flight), last, end);
                 }
                 Command::Repeat { at, count, end } => self.repeat(at, count, end),
