@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::wire::{Server, Wire, within};
-use crate::world::{Relay, json, open, sent, status};
+use crate::world::{Relay, json, open, sent};
 
 /// What follows each request. No agent may hear of it.
 const NEXT: &str = "GET /a/sessions/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -239,13 +239,14 @@ async fn an_agent_answers_no_request_but_the_one_it_got() {
         };
         let asked = async {
             let answer = sent(relay.request(Method::GET, "/a/sessions/first")).await;
-            let head = format!("{:?}", answer.headers());
+            let lengths =
+                ["transfer-encoding", "content-length"].map(|name| answer.headers().contains_key(name));
             // Its body may break off, or have no end.
             let _ = timeout(Duration::from_millis(500), answer.text()).await;
-            head
+            lengths
         };
-        let (head, wire) = tokio::join!(asked, agent);
-        assert!(!head.contains("transfer-encoding") || !head.contains("content-length"), "{what}: {head}");
+        let (lengths, wire) = tokio::join!(asked, agent);
+        assert_ne!(lengths, [true, true], "{what}: one end");
         // Whether the relay has closed that connection or not.
         let agent = async {
             let (mut wire, head) = server.accept().await;
@@ -257,6 +258,4 @@ async fn an_agent_answers_no_request_but_the_one_it_got() {
         assert_eq!(own["own"], true, "{what}: {own}");
         drop((wire, again));
     }
-    drop(server);
-    assert_eq!(status(relay.request(Method::GET, "/a/sessions/third")).await, 503, "it goes on");
 }
