@@ -67,21 +67,27 @@ pub(crate) fn millis(text: &str) -> Option<u64> {
 /// The same of a text that says its zone: `Z`, or how far its clocks are ahead (`+05:30`).
 pub(crate) fn moment(text: &str) -> Option<u64> {
     let local = millis(text)?;
-    let is_fraction = |byte: &u8| matches!(byte, b'.' | b'0'..=b'9');
-    let mut zone = text.bytes().skip("2026-11-21T10:02:07".len()).skip_while(is_fraction);
-    let sign = zone.next()?;
-    let mut digits = [0; 4];
-    let mut count = 0;
-    for byte in zone.filter(|byte| *byte != b':') {
-        *digits.get_mut(count)? = u64::from(byte).checked_sub(48).filter(|digit| *digit < 10)?;
-        count += 1;
+    let (mut sign, mut ahead, mut digits) = (b' ', 0, 0);
+    for byte in text.bytes().skip("2026-11-21T10:02:07".len()) {
+        match byte {
+            b'.' | b'0'..=b'9' if sign == b' ' => {}
+            b'Z' | b'+' | b'-' if sign == b' ' => sign = byte,
+            b'0'..=b'9' if digits < 4 => {
+                ahead = ahead * 10 + u64::from(byte - b'0');
+                digits += 1;
+            }
+            b':' => {}
+            _ => return None,
+        }
     }
-    let [tens, hours, tens_of_minutes, minutes] = digits;
-    let ahead = ((10 * tens + hours) * 60 + 10 * tens_of_minutes + minutes) * 60_000;
-    match (sign, count) {
-        (b'Z', 0) => Some(local),
-        (b'+', 2 | 4) => local.checked_sub(ahead),
-        (b'-', 2 | 4) => Some(local + ahead),
+    let minutes = match digits {
+        2 => ahead * 60,
+        4 => ahead / 100 * 60 + ahead % 100,
+        _ => 0,
+    };
+    match (sign, digits) {
+        (b'Z', 0) | (b'-', 2 | 4) => Some(local + minutes * 60_000),
+        (b'+', 2 | 4) => local.checked_sub(minutes * 60_000),
         _ => None,
     }
 }

@@ -76,7 +76,7 @@ impl Conversation {
         let id = cut(first.id(), b':').0;
         self.ends.remove(id);
         if let Some(state) = state {
-            self.ends.insert(id.to_owned(), state);
+            self.ends.add(id.to_owned(), state.into());
         }
     }
 
@@ -134,16 +134,24 @@ impl Conversation {
         // A later turn can have a call with the same id, and each result answers one.
         let mut results: Vec<u32> = Vec::new();
         for message in self.messages.iter().filter(|message| message.role() == "tool") {
-            let number = answered.number(message.call_id()).0 as usize;
-            results.resize(results.len().max(number + 1), 0);
-            results[number] += 1;
+            let (number, is_new) = answered.number(message.call_id());
+            if is_new {
+                results.push(0);
+            }
+            if let Some(count) = results.get_mut(number as usize) {
+                *count += 1;
+            }
         }
         for message in &mut self.messages {
             message.calls.retain(|call| {
-                let result = answered.get(call.id()).and_then(|number| results.get_mut(number as usize));
-                let left = result.and_then(|result| result.checked_sub(1).map(|left| *result = left));
+                let number = answered.get(call.id()).unwrap_or(u32::MAX);
                 // A result without the id of a call answers none.
-                !call.id().is_empty() && left.is_some()
+                let Some(left) = results.get_mut(number as usize).filter(|_| !call.id().is_empty()) else {
+                    return false;
+                };
+                let has_one = *left > 0;
+                *left -= u32::from(has_one);
+                has_one
             });
         }
         self.drop_empty_messages();
@@ -164,11 +172,13 @@ impl Conversation {
         if !before.iter().skip(first).zip(said).all(is_same) {
             return Vec::new();
         }
-        let dropped: Vec<Message> = self.messages.drain(first..begin).collect();
-        for message in &dropped {
+        let mut said = self.messages.split_off(begin);
+        let before = self.messages.split_off(first);
+        self.messages.append(&mut said);
+        for message in &before {
             self.ends.remove(cut(message.id(), b':').0);
         }
-        dropped
+        before
     }
 
     /// Removes the agent's messages that say nothing.

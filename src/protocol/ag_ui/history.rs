@@ -123,7 +123,6 @@ impl Turn<'_> {
             let thread_id = self.thread_at(at);
             if thread_id != MAIN_THREAD && !threads.contains(&thread_id) {
                 threads.push(thread_id);
-                emit(self.thread_event("thread.created", thread_id));
             }
             match message.role() {
                 "reasoning" => reasoning.push_str(message.text.as_deref().unwrap_or_default()),
@@ -147,7 +146,7 @@ impl Turn<'_> {
         // What became of each subagent is not kept. One that asks has not ended.
         let asks = kept.is_some_and(|kept| kept.open_run.is_some() || !kept.required_actions.is_empty());
         for thread_id in threads.into_iter().filter(|_| self.end.is_none() && !asks) {
-            let mut done = self.thread_event("thread.done", thread_id);
+            let mut done = event("thread.done", sentence(&[self.id, ":h:", thread_id]), thread_id);
             put(&mut done, "status", "done");
             done.set("state", with_text("status", "done").into());
             emit(done);
@@ -166,14 +165,6 @@ impl Turn<'_> {
         let of = before.find(|message| call_id.is_empty() || message.call(call_id).is_some());
         let id = of.and_then(|of| of.get("subagentRunId")?.as_str()).unwrap_or_default();
         if id.is_empty() { MAIN_THREAD } else { id }
-    }
-
-    fn thread_event(&self, kind: &'static str, thread_id: &str) -> Object<'static> {
-        let mut id = sentence(&[self.id, ":h:", thread_id]);
-        id.push_str(if kind == "thread.done" { ":done" } else { "" });
-        let mut event = event(kind, id, thread_id);
-        event.set("title", Value::Null);
-        event
     }
 
     fn event_id(&self, at: usize) -> String {

@@ -72,32 +72,33 @@ pub(super) fn read_content(content: Option<&Value<'_>>) -> Value<'static> {
     }
 }
 
-/// Parts of version 0.x have their source in themselves (`binary`).
+/// A part of version 0.x is its own source (`binary`), and has it under the name of its kind.
 fn read_part(part: &Object<'_>) -> Value<'static> {
-    let kind = part.text("type");
     let source = part.object("source").unwrap_or(part);
-    let media_type = source.text("mimeType");
-    let of_kind =
-        |kind: &str| if source.text("type") == kind { source.text("value") } else { source.text(kind) };
-    let [data, address] = ["data", "url"].map(of_kind);
-    let is_image = kind == "image" || cut(media_type, b'/').0 == "image";
-    // Only the server knows what a handle stands for.
-    let handle = [address, of_kind("file"), source.text("id")].concat();
-    let (kind, name, value) = if kind == "text" || data.is_empty() && handle.is_empty() {
-        ("text", "text", part.text("text").to_owned())
-    } else if !data.is_empty() {
-        ("file", "data", sentence(&["data:", media_type, ";base64,", data]))
-    } else if is_image && !address.is_empty() {
-        ("image", "url", handle)
-    } else {
-        ("file", "data", handle)
-    };
-    let mut read = with_text("type", kind);
-    if kind == "file" {
-        let metadata = part.object("metadata").unwrap_or(part);
-        put(&mut read, "name", metadata.text("filename"));
+    let (mut kind, mut value) = (source.text("type"), source.text("value"));
+    for name in ["data", "url", "id"] {
+        if value.is_empty() {
+            (kind, value) = (name, source.text(name));
+        }
     }
-    put(&mut read, name, &value);
+    let media_type = source.text("mimeType");
+    let is_image = part.text("type") == "image" || cut(media_type, b'/').0 == "image";
+    let (of, name) = match kind {
+        _ if value.is_empty() || part.text("type") == "text" => ("text", "text"),
+        "url" if is_image => ("image", "url"),
+        _ => ("file", "data"),
+    };
+    let mut read = with_text("type", of);
+    if of == "file" {
+        put(&mut read, "name", part.object("metadata").unwrap_or(part).text("filename"));
+    }
+    if of == "text" {
+        value = part.text("text");
+    }
+    // Only the server knows what a handle stands for.
+    let is_data = of == "file" && kind == "data";
+    let head = if is_data { ["data:", media_type, ";base64,"] } else { [""; 3] };
+    put(&mut read, name, &sentence(&[head[0], head[1], head[2], value]));
     read.into()
 }
 

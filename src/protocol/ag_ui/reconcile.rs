@@ -110,8 +110,10 @@ fn said(message: &Message) -> Cow<'_, str> {
 struct Places {
     /// The ids, the calls that are answered, and the calls that are made, each kind behind its name.
     names: Names,
-    /// The places, and how many of them are taken.
-    places: Vec<(usize, Vec<usize>)>,
+    /// Of each the number of its first place that is not taken.
+    first: Vec<usize>,
+    /// The places, each with the number of the next one of the same.
+    places: Vec<(usize, usize)>,
 }
 
 /// The kind of the calls that are made. The other kinds are roles.
@@ -119,8 +121,8 @@ const CALL: &str = "call";
 
 impl Places {
     fn of(messages: &[Message]) -> Self {
-        let mut all = Self { names: Names::default(), places: Vec::new() };
-        for (at, message) in messages.iter().enumerate() {
+        let mut all = Self { names: Names::default(), first: Vec::new(), places: Vec::new() };
+        for (at, message) in messages.iter().enumerate().rev() {
             all.add(message.role(), identity(message), at);
             for call in &message.calls {
                 all.add(CALL, call.id(), at);
@@ -132,21 +134,24 @@ impl Places {
     fn add(&mut self, kind: &str, id: &str, at: usize) {
         let (number, is_new) = self.names.number(&key(kind, id));
         if is_new {
-            self.places.push((0, Vec::new()));
+            self.first.push(usize::MAX);
         }
-        if let Some((_, places)) = self.places.get_mut(number as usize) {
-            places.push(at);
+        if let Some(first) = self.first.get_mut(number as usize) {
+            self.places.push((at, std::mem::replace(first, self.places.len())));
         }
     }
 
     /// The first place that is not taken.
     fn free(&mut self, kind: &str, id: &str, is_taken: &[bool]) -> Option<usize> {
         let number = self.names.get(&key(kind, id))?;
-        let (taken, places) = self.places.get_mut(number as usize)?;
-        while *is_taken.get(*places.get(*taken)?)? {
-            *taken += 1;
+        let first = self.first.get_mut(number as usize)?;
+        loop {
+            let (at, next) = self.places.get(*first)?;
+            if !*is_taken.get(*at)? {
+                return Some(*at);
+            }
+            *first = *next;
         }
-        places.get(*taken).copied()
     }
 
     /// The place of the message that makes the same call.
@@ -161,5 +166,8 @@ fn identity(message: &Message) -> &str {
 }
 
 fn key(kind: &str, id: &str) -> String {
-    [kind, id].join("\0")
+    let mut key = kind.to_owned();
+    key.push('\0');
+    key.push_str(id);
+    key
 }

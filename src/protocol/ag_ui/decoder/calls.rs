@@ -166,10 +166,11 @@ impl Run {
         // The metadata is the call's.
         let lane = with_text("subagentRunId", fields.text("subagentRunId"));
         let mut maker = if parent.is_empty() { id } else { parent };
-        let own = sentence(&[&self.start.turn_id, ":call:", id]);
+        let own;
         // The id of the message can be one of an earlier turn as well.
         let known = self.names.get(maker).and_then(|number| self.messages.get(number as usize));
         if is_past && known.is_some_and(|message| !message.is_of_turn) {
+            own = sentence(&[&self.start.turn_id, ":call:", id]);
             maker = &own;
         }
         let message = self.begin_message(maker, "assistant", &lane, sink);

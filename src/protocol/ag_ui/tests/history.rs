@@ -209,7 +209,6 @@ fn what_subagents_said_is_in_their_threads() {
         shown,
         [
             "turn.created null",
-            "thread.created \"s1\"",
             "model.message \"s1\"",
             "tool.response \"s1\"",
             "model.message \"main\"",
