@@ -111,11 +111,13 @@ capabilities! {
         WholeAnswers,
         /// A relay keeps the turns' streams.
         Relayed,
+        /// A relay holds the socket to the server.
+        Held,
     }
 }
 
 /// How many capabilities there are.
-const COUNT: u32 = Capability::Relayed as u32 + 1;
+const COUNT: u32 = Capability::Held as u32 + 1;
 
 /// What a protocol supports beyond streaming a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

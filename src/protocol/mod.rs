@@ -65,7 +65,7 @@ pub trait Protocol {
     /// What the protocol supports beyond streaming a turn.
     fn capabilities(&self) -> Capabilities;
 
-    /// The same protocol with a relay before the server. `unsupported` if no relay keeps its turns.
+    /// The same protocol with a relay before the server. `unsupported` if none can stand there.
     fn behind_relay(self) -> Result<Self>
     where
         Self: Sized,

@@ -23,6 +23,9 @@ macro_rules! families {
             }
         })+
 
+        /// Whether a relay can stand before a server of this build.
+        const CAN_BE_RELAYED: bool = $crate::features::Relays::EXISTS || $crate::features::Sockets::EXISTS;
+
         impl AnyProtocol {
             /// The name of each protocol and of its family, in the order of their numbers.
             pub const NAMES: &'static [(&'static str, &'static str)] = &[$($(($name, $feature),)+)+];
@@ -32,10 +35,10 @@ macro_rules! families {
 
             /// The protocol of this number: its place in [`NAMES`](Self::NAMES). `unsupported` if this build lacks it.
             ///
-            /// With [`RELAYED`](Self::RELAYED) added, the protocol with a relay before its server; `unsupported` if no relay
-            /// keeps its turns.
+            /// With [`RELAYED`](Self::RELAYED) added, the protocol with a relay before its server; `unsupported` if none
+            /// can stand there.
             pub fn numbered(number: u8) -> Result<Self> {
-                if $crate::features::Relays::EXISTS && number & Self::RELAYED != 0 {
+                if CAN_BE_RELAYED && number & Self::RELAYED != 0 {
                     return Self::numbered(number & !Self::RELAYED)?.behind_relay();
                 }
                 $($(#[cfg(feature = $feature)]
@@ -57,7 +60,7 @@ macro_rules! families {
                 }
             }
 
-            /// The protocol with a relay before its server. `unsupported` if no relay keeps its turns.
+            /// The protocol with a relay before its server. `unsupported` if none can stand there.
             pub fn behind_relay(self) -> Result<Self> {
                 match self {
                     $(#[cfg(feature = $feature)]

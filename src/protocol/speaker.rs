@@ -4,13 +4,17 @@ use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::rpc::{Messages, Speaker};
 
-use super::{AnyProtocol, Call, response};
+use super::{AnyProtocol, Call, Capability, response};
 
 impl Speaker for AnyProtocol {
     type Call = Call;
     const GREETING: Call = Call::Connect;
     const PING: Call = Call::Ping;
     const RECORD: Call = Call::GetSession;
+
+    fn is_held(&self) -> bool {
+        self.protocol().capabilities().has(Capability::Held)
+    }
 
     fn streams(call: Call) -> bool {
         call.streams()

@@ -8,10 +8,14 @@
 //! All calls share one connection, which is made when a call needs it. A call that is not a stream ends with
 //! [`Output::Respond`]. A stream that was opened ends with [`Output::End`], unless the carrier forgets it before.
 //! Times are in whole milliseconds.
+//!
+//! Where a relay [holds](Speaker::is_held) the socket to the server, a connection that breaks is made again, and what is on
+//! its way goes on.
 
 mod answers;
 mod calls;
 mod clock;
+mod held;
 mod outbox;
 mod received;
 #[cfg(test)]
@@ -25,6 +29,8 @@ use super::{Messages, Speaker};
 pub(super) use answers::is_undone;
 use calls::{PendingCall, Phase};
 use clock::{Clock, NEVER, limit_of};
+use held::Held;
+pub use held::SUBPROTOCOL;
 use outbox::Outbox;
 use threads::Threads;
 
@@ -137,6 +143,7 @@ pub struct Connection<S: Speaker> {
     limits: Limits,
     clock: Clock,
     line: Line,
+    held: Option<Held>,
     calls: Vec<Box<PendingCall<S::Call>>>,
     threads: Threads,
     outbox: Outbox,
@@ -153,6 +160,8 @@ enum Link {
     #[default]
     Down,
     Dialling,
+    /// The relay is told which of its sockets this reads, and from where on.
+    Attaching,
     Greeting,
     Open,
 }
@@ -189,6 +198,8 @@ enum Due {
     FollowUp(u32),
     /// A stream that allows for so much silence needs a sign of life.
     Ping(u64),
+    /// A connection that broke is made again.
+    Dialling,
     /// The connection is not open in time.
     Opening,
     /// The connection is dead.
@@ -206,6 +217,7 @@ impl<S: Speaker> Connection<S> {
     /// ids of all its requests begin with it.
     pub fn new(speaker: S, limits: Limits, id_prefix: String) -> Self {
         Self {
+            held: speaker.is_held().then(Held::default),
             speaker,
             limits,
             clock: Clock::default(),
@@ -231,9 +243,9 @@ impl<S: Speaker> Connection<S> {
             // By far the most frequent one; usually nothing else follows from it.
             Input::Message(text) => return self.received(Some(text)),
             Input::Binary => return self.received(None),
-            Input::Opened => self.greet(),
-            Input::Closed(code, reason) => self.lose(&self.closed(code, reason)),
-            Input::Broken => self.lose(&self.closed(0, "")),
+            Input::Opened => self.opened(),
+            Input::Closed(code, reason) => self.left(code, &self.closed(code, reason)),
+            Input::Broken => self.interrupt(&self.closed(0, "")),
             Input::Failed(error) => self.lose(&error),
             Input::Ask { id, call, params, timeout, idle_timeout } => {
                 // A machine that slept wakes up with a connection that is probably dead.
@@ -260,7 +272,7 @@ impl<S: Speaker> Connection<S> {
             }
             Input::Away => {
                 if self.calls.iter().any(|call| call.phase == Phase::Open) {
-                    self.lose(&network("the page was away, or without a network"));
+                    self.interrupt(&network("the page was away, or without a network"));
                 }
             }
             Input::Tick => self.wake_at = NEVER,
@@ -304,20 +316,26 @@ impl<S: Speaker> Connection<S> {
     /// Asks the carrier for a connection.
     fn dial(&mut self) {
         let open_by = self.clock.after(self.limits.connect_timeout);
-        self.line = Line { link: Link::Dialling, open_by, dead_at: NEVER, ..Line::default() };
+        let (facts, heard) = (std::mem::take(&mut self.line.facts), self.line.heard);
+        self.line = Line { link: Link::Dialling, open_by, facts, heard, dead_at: NEVER, ..Line::default() };
         self.outbox.push(Output::Connect);
     }
 
-    /// The connection is open: greets the server.
-    fn greet(&mut self) {
+    /// The connection is open.
+    fn opened(&mut self) {
         if self.line.link == Link::Dialling {
-            self.line.link = Link::Greeting;
             self.line.heard = self.clock.now;
             self.outbox.buffered = Some(0);
-            match self.say(S::GREETING) {
-                Ok(number) => self.line.greeting = number,
-                Err(error) => self.lose(&error),
-            }
+            if self.held.is_some() { self.attach() } else { self.greet() }
+        }
+    }
+
+    /// Greets the server.
+    fn greet(&mut self) {
+        self.line.link = Link::Greeting;
+        match self.say(S::GREETING) {
+            Ok(number) => self.line.greeting = number,
+            Err(error) => self.lose(&error),
         }
     }
 
@@ -332,21 +350,28 @@ impl<S: Speaker> Connection<S> {
     /// Ends the connection. What was sent on it fails. A call that waits for a connection fails only if it waits for this
     /// one.
     fn lose(&mut self, error: &Error) {
-        let was_open = self.line.link == Link::Open;
-        if self.line.link == Link::Down {
+        if self.line.link == Link::Down && !self.is_interrupted() {
             return;
         }
+        let was_open = self.line.link == Link::Open;
         self.line.link = Link::Down;
+        self.held = self.held.take().map(|_| Held::default());
+        self.outbox.push(Output::Close);
+        self.give_up(error, was_open);
+    }
+
+    /// What was sent fails, and so do calls that wait, unless they can be sent on the next connection or on this one.
+    fn give_up(&mut self, error: &Error, can_wait: bool) {
         self.is_unsettled = true;
         self.threads.unsubscribe(None);
-        self.outbox.push(Output::Close);
-        let silence = self.clock.now - self.line.heard;
+        // Of one that could not be made again, it is known that nothing came.
+        let silence = if can_wait { self.clock.now - self.line.heard } else { 0 };
         let mut at = 0;
         while let Some(call) = self.calls.get_mut(at) {
             at += 1;
             match call.phase {
                 Phase::Ended => {}
-                Phase::Waiting if was_open => {}
+                Phase::Waiting if can_wait => {}
                 Phase::Open => {
                     call.end(Some(error.clone()), if silence >= call.idle { silence } else { 0 });
                 }
@@ -361,7 +386,7 @@ impl<S: Speaker> Connection<S> {
 
     /// Why there is no connection any more, or none at all.
     fn closed(&self, code: u16, reason: &str) -> Error {
-        if self.line.link < Link::Greeting {
+        if self.line.link <= Link::Dialling {
             return network(
                 "the connection did not open; the server may be down, `baseUrl` wrong, or the page's origin not allowed",
             );
@@ -382,6 +407,10 @@ impl<S: Speaker> Connection<S> {
                 return;
             }
             let error = match due {
+                Due::Dialling => {
+                    self.dial();
+                    continue;
+                }
                 Due::Call(id) => {
                     self.fail_late(id);
                     continue;
@@ -401,12 +430,19 @@ impl<S: Speaker> Connection<S> {
                 }
                 Due::Nothing => return,
                 Due::Opening => no_answer(self.limits.connect_timeout),
-                Due::Death => no_answer(self.patience()),
                 Due::Response => {
                     timeout(&["a request had no response within ", &millis(self.patience()), " ms"])
                 }
                 Due::Unused => network("it was not used"),
-                Due::Silence(limit) => timeout(&["nothing came for ", &millis(limit), " ms (`idleTimeout`)"]),
+                Due::Death => {
+                    self.interrupt(&no_answer(self.patience()));
+                    continue;
+                }
+                Due::Silence(limit) => {
+                    let limit = millis(limit);
+                    self.interrupt(&timeout(&["nothing came for ", &limit, " ms (`idleTimeout`)"]));
+                    continue;
+                }
             };
             self.lose(&error);
         }
@@ -421,29 +457,31 @@ impl<S: Speaker> Connection<S> {
             }
         };
         let line = &self.line;
+        let is_open = line.link == Link::Open;
         let mut is_unused = true;
         for call in &self.calls {
             is_unused &= call.phase == Phase::Ended;
             note(call.due, Due::Call(call.id));
             note(call.follow_up_at, Due::FollowUp(call.id));
-            for part in &call.parts {
+            // On a connection that broke, nothing is awaited of the server.
+            for part in call.parts.iter().filter(|_| is_open) {
                 note(part.due, Due::Response);
             }
-            if call.phase == Phase::Open && call.idle < NEVER {
+            if is_open && call.phase == Phase::Open && call.idle < NEVER {
                 note(line.heard + call.idle, Due::Silence(call.idle));
                 // After half of the silence that the stream allows.
                 note((line.heard + call.idle / 2).max(line.ping_from), Due::Ping(call.idle));
             }
         }
         match line.link {
-            Link::Down => {}
+            Link::Down => note(self.dials_at(), Due::Dialling),
             Link::Open => {
                 note(line.dead_at, Due::Death);
                 if is_unused {
                     note(line.used + if self.is_closed { LINGER_CLOSED } else { LINGER }, Due::Unused);
                 }
             }
-            Link::Dialling | Link::Greeting => note(line.open_by, Due::Opening),
+            Link::Dialling | Link::Attaching | Link::Greeting => note(line.open_by, Due::Opening),
         }
         first
     }

@@ -11,7 +11,7 @@ mod speaker;
 mod tests;
 mod wire;
 
-pub use connection::{Connection, Input, Limits, Output};
+pub use connection::{Connection, Input, Limits, Output, SUBPROTOCOL};
 pub use messages::{Message, Messages};
 pub use speaker::Speaker;
 pub use wire::{ID_PREFIX_LENGTH, response_to};

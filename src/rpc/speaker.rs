@@ -18,6 +18,10 @@ pub trait Speaker {
     /// subscription reads like its response.
     const RECORD: Self::Call;
 
+    /// Whether a relay holds the socket to the server, so that a client speaks the relay's
+    /// [subprotocol](super::SUBPROTOCOL).
+    fn is_held(&self) -> bool;
+
     /// Whether the response to a call is followed by a stream.
     fn streams(call: Self::Call) -> bool;
 

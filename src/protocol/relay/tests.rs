@@ -7,7 +7,7 @@ use super::gate::{Gate, Passage};
 use crate::error::ErrorCode;
 use crate::features::Relays;
 use crate::json::{Object, Value};
-use crate::protocol::{Answer, AnyProtocol, Call, Method, Protocol, Request, Resume};
+use crate::protocol::{Answer, AnyProtocol, Call, Capability, Method, Protocol, Request, Resume};
 
 fn relayed(name: &str) -> AnyProtocol {
     AnyProtocol::named(name).expect("this build has it").behind_relay().expect("a relay keeps its turns")
@@ -111,14 +111,14 @@ fn the_number_of_a_protocol_says_whether_it_is_behind_a_relay() {
     for (number, (name, _)) in AnyProtocol::NAMES.iter().enumerate() {
         let number = u8::try_from(number).expect("few");
         let behind = AnyProtocol::numbered(number | AnyProtocol::RELAYED);
-        if ["aap", "tirea"].contains(name) {
-            assert!(
-                behind.expect("a relay keeps its turns").protocol().capabilities().is_relayed(),
-                "{name}"
-            );
-        } else {
-            assert_eq!(behind.expect_err("none").code, ErrorCode::Unsupported, "{name}");
-        }
+        let Ok(behind) = behind.map_err(|error| assert_eq!(error.code, ErrorCode::Unsupported, "{name}"))
+        else {
+            assert!(!["aap", "tirea", "turn-rpc", "codex"].contains(name), "{name}");
+            continue;
+        };
+        let capabilities = behind.protocol().capabilities();
+        assert_eq!(capabilities.is_relayed(), ["aap", "tirea"].contains(name), "{name}");
+        assert_eq!(capabilities.has(Capability::Held), ["turn-rpc", "codex"].contains(name), "{name}");
     }
 }
 

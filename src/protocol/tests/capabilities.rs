@@ -87,10 +87,10 @@ fn capabilities_have_the_order_of_their_numbers_and_names_of_their_own() {
 
 #[test]
 fn sets_are_written_in_the_order_of_their_numbers() {
-    let some = Capabilities::of(&[Capability::Cancel, Capability::Relayed]);
-    let rest = "0".repeat(Capability::Relayed as usize - 1);
+    let some = Capabilities::of(&[Capability::Cancel, Capability::Held]);
+    let rest = "0".repeat(Capability::Held as usize - 1);
     assert_eq!(some.to_text(), format!("none 60000 1{rest}1"));
-    let fewer = some.only_if(false, Capability::Relayed).only_if(true, Capability::Cancel);
+    let fewer = some.only_if(false, Capability::Held).only_if(true, Capability::Cancel);
     assert_eq!(fewer, Capabilities::of(&[Capability::Cancel]));
 }
 

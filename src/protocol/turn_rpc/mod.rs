@@ -2,7 +2,7 @@
 //! both dialects, and nothing else does: the gateway protocol, and Codex app-server (section 14).
 //!
 //! Messages have no numbers, and servers replay none. After a reconnect, the client reads the server's record of the
-//! turn, and goes on with the notifications. Section numbers in this folder are those of the protocol note.
+//! turn, and goes on with the notifications. A relay that holds the socket numbers them, and replays them. Section numbers in this folder are those of the protocol note.
 
 mod answer;
 mod codex;
@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use crate::error::Result;
 use crate::json::{Object, Value};
 use crate::protocol::capabilities::Capability::{
-    Agents, Cancel, ClientIds, ClientTurnIds, Delete, Detached, Documents, Files, History, Images,
+    Agents, Cancel, ClientIds, ClientTurnIds, Delete, Detached, Documents, Files, Held, History, Images,
     ListSessions, LiveAnswers, NativeParts, NewestFirst, Rename, SessionInfo, Socket, Steer, Titles,
     ToolRecords, TurnIds,
 };
@@ -81,13 +81,14 @@ pub enum Dialect {
 #[derive(Debug, Clone, Copy)]
 pub struct TurnRpc {
     dialect: Dialect,
+    is_held: bool,
 }
 
 impl TurnRpc {
     /// The protocol as `dialect` speaks it.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
-        Self { dialect }
+        Self { dialect, is_held: false }
     }
 }
 
@@ -97,8 +98,8 @@ fn status_of(code: i64) -> Option<u16> {
         -32040 => Some(401),
         -32043 => Some(403),
         -32044 => Some(404),
-        // Codex is overloaded, and did nothing.
-        -32001 => Some(503),
+        // Codex is overloaded, or too many requests wait at the relay: nothing was done.
+        -32001 | -32050 => Some(503),
         // An internal error of the server.
         -32603 => Some(500),
         _ => None,
@@ -107,10 +108,15 @@ fn status_of(code: i64) -> Option<u16> {
 
 impl Protocol for TurnRpc {
     fn capabilities(&self) -> Capabilities {
-        match self.dialect {
+        let direct = match self.dialect {
             Dialect::Gateway => GATEWAY,
             Dialect::Codex => CODEX,
-        }
+        };
+        direct.and(&[Held]).only_if(self.is_held, Held)
+    }
+
+    fn behind_relay(self) -> Result<Self> {
+        Ok(Self { is_held: true, ..self })
     }
 
     fn request(&self, _: Call, _: Object<'_>) -> Result<Request> {

@@ -6,10 +6,12 @@ use crate::rpc::wire::{is_refusal, response_to};
 use crate::rpc::{Message, Speaker};
 
 use super::calls::{PendingCall, Phase};
-use super::{Connection, Link, NEVER, Output, millis};
+use super::{Connection, Link, NEVER, Output, millis, network};
 
 /// The code of an error by which a server refuses a request that it has not carried out.
 const REFUSED: i64 = -32600;
+/// The code of an error by which a relay says that it has no response any more.
+const FORGOTTEN: i64 = -32051;
 
 impl<S: Speaker> Connection<S> {
     /// A response to the request of this number came. Nothing may wait for it any more.
@@ -31,8 +33,8 @@ impl<S: Speaker> Connection<S> {
                 return self.answered(id, response);
             }
             if let Some(part) = call.parts.iter().position(|part| part.number == number) {
-                let method = call.parts.swap_remove(part).method;
-                let output = call.take(&response_to(response, method), false);
+                let at = call.parts.swap_remove(part).at;
+                let output = call.take_response(at, response);
                 return self.outbox.extend(output);
             }
         }
@@ -60,12 +62,10 @@ impl<S: Speaker> Connection<S> {
                 return;
             }
         }
-        if let Some(Message::Request { method, .. }) = call.messages.list.first() {
-            let output = call.take(&response_to(response, method), false);
-            self.outbox.extend(output);
-        }
+        let output = call.take_response(0, response);
+        self.outbox.extend(output);
         let (asked, params) = (call.call, std::mem::take(&mut call.params));
-        let result = self.read_response(asked, &params, response);
+        let result = self.read_response(asked, &params, response).map_err(forgotten);
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
         match result {
             // The server may have unloaded the thread without a notice. All refusals have one code, and their texts are
@@ -115,6 +115,14 @@ impl<S: Speaker> Connection<S> {
 }
 
 impl<C> PendingCall<C> {
+    /// The response to its message at this place belongs to its stream, if it has one.
+    fn take_response(&mut self, at: usize, response: &str) -> Option<Output> {
+        match self.messages.list.get(at) {
+            Some(Message::Request { method, .. }) => self.take(&response_to(response, method), false),
+            _ => None,
+        }
+    }
+
     /// A message belongs to its stream, if it has one. `is_current`: it is the one that was handed in last, as it is.
     pub(super) fn take(&mut self, message: &str, is_current: bool) -> Option<Output> {
         if self.mark.is_empty() || self.phase == Phase::Ended {
@@ -136,7 +144,20 @@ fn lost() -> Error {
 
 /// Whether a server has refused a request, and so has not carried it out.
 pub(in crate::rpc) fn is_undone(error: &Error) -> bool {
-    let body = error.body.as_deref().filter(|_| error.code == ErrorCode::Rpc).unwrap_or_default();
-    let body = Value::parse(body).unwrap_or_default();
-    body.get("code").and_then(Value::as_i64) == Some(REFUSED)
+    code_of(error) == Some(REFUSED)
+}
+
+/// The error of a request. If the relay does not have the response, it is not known what became of it.
+fn forgotten(error: Error) -> Error {
+    if code_of(&error) == Some(FORGOTTEN) {
+        network("the relay does not have the response any more")
+    } else {
+        error
+    }
+}
+
+/// The code in a server's error.
+fn code_of(error: &Error) -> Option<i64> {
+    let body = error.body.as_deref().filter(|_| error.code == ErrorCode::Rpc)?;
+    Value::parse(body).ok()?.get("code").and_then(Value::as_i64)
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::rpc::wire::thread_mark;
 use crate::rpc::{Message, Messages, Speaker};
 
-use super::{Connection, Link, NEVER, Output, limit_of, network, no_answer, outbox::Outbox};
+use super::{Connection, Held, Link, NEVER, Output, limit_of, network, no_answer, outbox::Outbox};
 
 /// A clock this early counts as on time, in milliseconds.
 const GRAIN: u64 = 50;
@@ -27,6 +27,8 @@ pub(super) struct PendingCall<C> {
     messages_before: u32,
     /// What it says. The subscription is there until it is sent.
     pub(super) messages: Messages,
+    /// The subscription, once it is sent.
+    subscription: Option<Message>,
     /// How many of the messages were sent.
     pub(super) sent: usize,
     /// The number of the request that the call waits for.
@@ -54,7 +56,8 @@ pub(super) struct PendingCall<C> {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) number: u32,
-    pub(super) method: &'static str,
+    /// Its place among the messages of the call.
+    pub(super) at: usize,
     /// When the stream has waited too long for it.
     pub(super) due: u64,
 }
@@ -97,15 +100,33 @@ impl<C> PendingCall<C> {
     }
 
     /// Sends the messages that were not sent yet. Their responses must come in time.
-    fn send_rest(&mut self, outbox: &mut Outbox, due: u64) -> Result<()> {
+    fn send_rest(&mut self, outbox: &mut Outbox, held: &mut Option<Held>, due: u64) -> Result<()> {
         while let Some(message) = self.messages.list.get(self.sent) {
             let number = outbox.send(message)?;
-            if let Message::Request { method, .. } = message {
-                self.parts.push(Part { number, method, due });
+            if matches!(message, Message::Request { .. }) {
+                self.parts.push(Part { number, at: self.sent, due });
             }
+            Held::keep(held, message);
             self.sent += 1;
         }
         Ok(())
+    }
+
+    /// The requests that have no response, each with its number.
+    pub(super) fn unanswered(&self) -> impl Iterator<Item = (u32, &Message)> {
+        let subscription = self.subscription.as_ref().filter(|_| self.phase == Phase::Subscribing);
+        let first = subscription.or_else(|| self.messages.list.first()).filter(|_| self.asked != 0);
+        let parts =
+            self.parts.iter().filter_map(|part| Some((part.number, self.messages.list.get(part.at)?)));
+        first.map(|message| (self.asked, message)).into_iter().chain(parts)
+    }
+
+    /// It goes on on a connection that has brought so many messages. Responses to what it has sent are due then.
+    pub(super) fn go_on(&mut self, messages: u32, now: u64, due: u64) {
+        (self.began, self.messages_before) = (now, messages);
+        for part in &mut self.parts {
+            part.due = due;
+        }
     }
 }
 
@@ -136,6 +157,7 @@ impl<S: Speaker> Connection<S> {
             began: 0,
             messages_before: 0,
             messages: Messages::default(),
+            subscription: None,
             sent: 0,
             asked: 0,
             refusal: None,
@@ -216,19 +238,19 @@ impl<S: Speaker> Connection<S> {
                 _ => continue,
             }
             if self.line.link == Link::Open && self.outbox.buffered.is_none() {
-                self.lose(&network("the connection is closing"));
+                self.interrupt(&network("the connection is closing"));
                 at = 0;
                 continue;
             }
             match self.line.link {
-                Link::Down => return self.dial(),
-                Link::Dialling | Link::Greeting => return,
+                Link::Down if !self.is_interrupted() => return self.dial(),
                 Link::Open => {}
+                _ => return,
             }
             match self.send(at - 1) {
                 Ok(None) => {}
                 // The turn would wait for a response for ever: on another connection all of it is read.
-                Err(error) if phase == Phase::Open => self.lose(&network(&error.message)),
+                Err(error) if phase == Phase::Open => self.interrupt(&network(&error.message)),
                 answered => {
                     at -= 1;
                     self.respond(id, answered.map(Option::unwrap_or_default));
@@ -240,7 +262,7 @@ impl<S: Speaker> Connection<S> {
     /// Sends what the call at this place waits to send. Returns the answer of a call that gets no response.
     fn send(&mut self, at: usize) -> Result<Option<String>> {
         let (now, due) = (self.clock.now, self.clock.after(self.patience()));
-        let Self { line, calls, outbox, speaker, threads, .. } = self;
+        let Self { line, held, calls, outbox, speaker, threads, .. } = self;
         let Some(call) = calls.get_mut(at) else { return Ok(None) };
         if call.phase == Phase::Waiting {
             call.messages = speaker.messages(call.call, &call.params, &line.facts)?;
@@ -257,6 +279,7 @@ impl<S: Speaker> Connection<S> {
             && let Some(message) = call.messages.subscribe.take()
         {
             call.asked = outbox.send(&message)?;
+            call.subscription = Some(message);
             call.phase = Phase::Subscribing;
             return Ok(None);
         }
@@ -272,7 +295,8 @@ impl<S: Speaker> Connection<S> {
             call.phase = Phase::Asked;
             if !matches!(first, Message::Request { .. }) {
                 // A response to the server's request gets no response itself.
-                call.send_rest(outbox, due)?;
+                Held::keep(held, first);
+                call.send_rest(outbox, held, due)?;
                 return speaker.read(call.call, &call.params, r#"{"result":null}"#).map(Some);
             }
             if streams && call.messages.subscribes {
@@ -280,7 +304,7 @@ impl<S: Speaker> Connection<S> {
                 return Ok(None);
             }
         }
-        call.send_rest(outbox, due)?;
+        call.send_rest(outbox, held, due)?;
         Ok(None)
     }
 }

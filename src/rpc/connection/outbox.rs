@@ -66,4 +66,11 @@ impl Outbox {
         self.push(Output::Send(text));
         Ok(number)
     }
+
+    /// Sends a message again that had this number, on another connection.
+    pub(super) fn repeat(&mut self, message: &Message, number: u32) {
+        let text = message.to_wire(&self.id_prefix, number);
+        self.buffered = self.buffered.map(|buffered| buffered + text.len() as u64);
+        self.push(Output::Send(text));
+    }
 }

@@ -11,12 +11,12 @@ use super::{Connection, Link};
 impl<S: Speaker> Connection<S> {
     /// A message came: a text, or something else.
     pub(super) fn received(&mut self, message: Option<&str>) {
-        if self.line.link < Link::Greeting {
+        if self.line.link < Link::Attaching {
             return;
         }
         self.hear();
         // Binary messages are for uploads only, which the server does not send.
-        let Some(message) = message else { return };
+        let Some(message) = message.and_then(|message| self.taken_out(message)) else { return };
         if let Some((method, is_request)) = method_at_start(message) {
             return self.told(method, is_request, message);
         }
@@ -36,9 +36,9 @@ impl<S: Speaker> Connection<S> {
         self.line.dead_at = super::NEVER;
     }
 
-    /// Whether the message that came last belongs to this stream alone.
+    /// Whether the message that came last belongs to this stream alone, as it is.
     pub fn is_alone(&self, id: u32) -> bool {
-        self.calls.iter().all(|call| call.is_named == (call.id == id))
+        self.held.is_none() && self.calls.iter().all(|call| call.is_named == (call.id == id))
     }
 
     /// Messages came that are like an earlier one of this stream [alone](Self::is_alone). Returns whether its reader takes
@@ -88,9 +88,11 @@ impl<S: Speaker> Connection<S> {
             }
             rest = rest.get(1..).unwrap_or_default();
         }
+        // What a relay says has the message in it.
+        let is_current = self.held.is_none();
         for call in &mut self.calls {
             if call.is_named {
-                let output = call.take(message, true);
+                let output = call.take(message, is_current);
                 self.outbox.extend(output);
             }
         }

@@ -1,14 +1,16 @@
 //! A client played against a server that is a table: what is handed in, and what is to be done then.
 
 mod calls;
+mod held;
 mod loss;
+mod schedules;
 mod streams;
 mod time;
 
 use crate::error::{Error, ErrorCode};
 use crate::json::Value;
 use crate::protocol::turn_rpc::{Dialect, TurnRpc};
-use crate::protocol::{AnyProtocol, Call};
+use crate::protocol::{AnyProtocol, Call, Protocol};
 use crate::rpc::{Message, Messages};
 
 use super::{Connection, Input, Limits, Output};
@@ -35,9 +37,13 @@ struct Play {
 
 impl Play {
     fn of(dialect: Dialect) -> Self {
+        Self::over(TurnRpc::new(dialect))
+    }
+
+    fn over(protocol: TurnRpc) -> Self {
         let limits = Limits { connect_timeout: 1000, largest_response: 2000 };
         Self {
-            connection: Connection::new(TurnRpc::new(dialect).into(), limits, "ABCDEFGHIJKLM".to_owned()),
+            connection: Connection::new(protocol.into(), limits, "ABCDEFGHIJKLM".to_owned()),
             now: 1_800_000_000_000,
             buffered: Some(0),
             requests: Vec::new(),
@@ -81,6 +87,8 @@ impl Play {
                         assert_eq!(message.text("id").len(), 21);
                         self.requests.push((message.text("id").to_owned(), method.to_owned()));
                     }
+                    let own = message.text("turnwire");
+                    let method = if own.is_empty() { method } else { own };
                     done.push(if method.is_empty() { "respond".to_owned() } else { method.to_owned() });
                     self.sent.push(text);
                 }
