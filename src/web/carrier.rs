@@ -16,7 +16,7 @@ use web_sys::WebSocket;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::protocol::{AnyProtocol, Call};
-use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output};
+use crate::rpc::{Connection, ID_PREFIX_LENGTH, Input, Limits, Output, SUBPROTOCOL, Speaker};
 use crate::turn::Failure;
 
 use super::random::random_letters;
@@ -38,6 +38,8 @@ type Teller = mpsc::UnboundedSender<News>;
 pub(super) struct Carrier {
     /// It may hold a token, so that errors do not quote it.
     address: String,
+    /// Whether a relay holds the socket to the server.
+    is_held: bool,
     state: RefCell<State>,
 }
 
@@ -95,7 +97,7 @@ impl Carrier {
     pub(super) fn new(address: String, protocol: AnyProtocol, limits: Limits) -> Rc<Self> {
         let connection = Connection::new(protocol, limits, random_letters(ID_PREFIX_LENGTH));
         let state = State { connection, socket: None, callers: Vec::new(), call_count: 0, wake: None };
-        Rc::new(Self { address, state: RefCell::new(state) })
+        Rc::new(Self { address, is_held: protocol.is_held(), state: RefCell::new(state) })
     }
 
     /// Makes a call. `clocks` are its timeout and that of its stream's silence.
@@ -181,8 +183,11 @@ impl Carrier {
 
     fn connect(self: &Rc<Self>) {
         let impossible = || network("no connection can be made to this address from here");
-        let made = WebSocket::new(&self.address).map_err(|_| impossible());
-        let made = made.and_then(|socket| {
+        let made = match self.is_held {
+            true => WebSocket::new_with_str(&self.address, SUBPROTOCOL),
+            false => WebSocket::new(&self.address),
+        };
+        let made = made.map_err(|_| impossible()).and_then(|socket| {
             let incoming = Incoming::try_from(socket.clone()).map_err(|_| impossible())?;
             Ok((socket, incoming))
         });

@@ -21,6 +21,9 @@
 //! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
 //! ```
 //!
+//! Where a relay holds the socket to the server ([`AnyProtocol::behind_relay`]), a connection that breaks is made again, and what
+//! is on its way goes on; without one, a turn reads from the server what it has missed.
+//!
 //! A page that comes back from the back/forward cache, from being frozen or from having no network does not trust the
 //! connection from before: its turns go on on another one, at once. Tries without a network do not count.
 

@@ -22,8 +22,9 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    */
   protocol?: Protocol | undefined;
   /**
-   * Whether `baseUrl` is that of a turnwire relay, which keeps the turns of a server that speaks `protocol`: `"aap"` or
-   * `"tirea"`. Then a broken connection loses nothing, and other tabs and devices can read the same turn. `false` by default.
+   * Whether `baseUrl` is that of a turnwire relay before a server that speaks `protocol`. It keeps the turns of `"aap"` and
+   * `"tirea"`, so that other tabs and devices can read the same turn, and holds the socket to `"turn-rpc"` and `"codex"`.
+   * Then a broken connection loses nothing. `false` by default.
    */
   relay?: boolean | undefined;
   /**
@@ -44,7 +45,7 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   fetch?: Fetch | undefined;
   /**
    * A replacement for the platform's `WebSocket`, which is the default, for protocols that use one: returns a socket
-   * for a URL. Outside browsers it can send an `Authorization` header.
+   * for a URL, and for subprotocols with `relay`. Outside browsers it can send an `Authorization` header.
    */
   webSocket?: OpenSocket | undefined;
   /**

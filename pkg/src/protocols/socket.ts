@@ -62,6 +62,8 @@ export class SocketTransport implements Transport {
   readonly #url: string;
   readonly #token: Token | null | undefined;
   readonly #open: OpenSocket;
+  /** What a relay that holds the socket to the server speaks. */
+  readonly #protocols: string[] | undefined;
   readonly #clocks: Clocks;
   readonly #calls = new Map<number, Pending>();
   #count = 0;
@@ -75,11 +77,12 @@ export class SocketTransport implements Transport {
   #isTelling = false;
   readonly #late: unknown[] = [];
 
-  constructor(core: CoreClient, baseUrl: string, { token, webSocket }: ConnectOptions, settings: Settings & { maxFrameBytes: number }) {
+  constructor(core: CoreClient, baseUrl: string, { token, webSocket, relay }: ConnectOptions, settings: Settings & { maxFrameBytes: number }) {
     this.#opened = () => new CoreSocket(core, letters(13), settings.connectTimeout, settings.maxFrameBytes);
     this.#core = this.#opened();
     this.#url = baseUrl;
     this.#token = token;
+    if (relay) this.#protocols = ["turnwire.v1"];
     this.#clocks = settings;
     // Looked up at each connection: tests and tracers replace the platform's.
     this.#open = webSocket ?? platformSocket;
@@ -327,7 +330,7 @@ export class SocketTransport implements Transport {
   #made(url: string): Socket {
     let socket: Socket | undefined;
     try {
-      socket = this.#open.call(undefined, url);
+      socket = this.#open.call(undefined, url, this.#protocols);
     } catch (error) {
       if (error instanceof TurnwireError) throw error;
       // Not the platform's error, which quotes the address, and in it the token.
@@ -363,11 +366,11 @@ function ref(timer: unknown, how: "ref" | "unref"): void {
   (timer as Partial<Record<typeof how, () => void>> | undefined)?.[how]?.();
 }
 
-function platformSocket(url: string): Socket {
+function platformSocket(url: string, protocols?: string[]): Socket {
   if (typeof globalThis.WebSocket !== "function") {
     throw new StateError("unsupported", "this platform has no WebSocket: `connect` takes one as `webSocket`");
   }
-  return new globalThis.WebSocket(url);
+  return new globalThis.WebSocket(url, protocols);
 }
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -10,7 +10,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export type Socket = Pick<WebSocket, "send" | "close" | "addEventListener" | "readyState" | "bufferedAmount">;
 
 /** Opens a connection in place of the platform's `WebSocket`, for instance with headers. */
-export type OpenSocket = (url: string) => Socket;
+export type OpenSocket = (url: string, protocols?: string[]) => Socket;
 
 /** A `WebAssembly.Module`; any object for compilers that do not know it. */
 export type WasmModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } } ? Module : object;

@@ -219,7 +219,7 @@ for (const protocol of ["aap", "tirea"]) {
 }
 
 test("a relay that keeps no turns of the protocol is refused", async () => {
-  for (const protocol of ["truefoundry", "awaken", "ag-ui", "codex"]) {
+  for (const protocol of ["truefoundry", "awaken", "ag-ui"]) {
     const error = await failure(connect({ baseUrl: "http://localhost/x", protocol, relay: true }));
     assert.deepEqual([error.name, error.code], ["StateError", "unsupported"], protocol);
   }

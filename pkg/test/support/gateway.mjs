@@ -9,13 +9,13 @@ const PROGRAM = process.env.TURNWIRE_GATEWAY;
 /** For tests that need the gateway. */
 export const WITH_GATEWAY = { skip: !PROGRAM && "TURNWIRE_GATEWAY names no program" };
 
-/** Starts a gateway for the tests of a file. Returns an object whose `url` is its address. */
-export function useGateway() {
+/** Starts a gateway for the tests of a file, with these options. Returns an object whose `url` is its address. */
+export function useGateway(...argv) {
   const gateway = { url: undefined };
   let program;
   before(async () => {
     if (!PROGRAM) return;
-    program = await startProgram("--listen", "127.0.0.1:0");
+    program = await startProgram("--listen", "127.0.0.1:0", ...argv);
     gateway.url = program.url;
   });
   after(() => program?.stop());

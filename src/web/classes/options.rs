@@ -38,7 +38,7 @@ pub(super) struct ClientOptions {
     base_url: String,
     /// The server's protocol; `"truefoundry"` by default.
     protocol: Option<String>,
-    /// Whether the server stands behind a turnwire relay (`"aap"`, `"tirea"`). By default `false`.
+    /// Whether the server stands behind a turnwire relay (`"aap"`, `"tirea"`, `"turn-rpc"`, `"codex"`). By default `false`.
     #[serde(default)]
     #[tsify(optional)]
     relay: bool,

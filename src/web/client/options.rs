@@ -30,8 +30,8 @@ pub struct ConnectOptions {
     /// The server's protocol: `"truefoundry"` (the default), `"trueforge"`, `"tirea"`, `"awaken"`, `"aap"`,
     /// `"turn-rpc"`, `"codex"`, or `"ag-ui"`, whose base URL is that of the agent itself.
     pub protocol: String,
-    /// Whether the server stands behind a turnwire relay, at whose URL this client calls it: `"aap"` and `"tirea"` only. By
-    /// default `false`.
+    /// Whether the server stands behind a turnwire relay, at whose URL this client calls it: `"aap"`, `"tirea"`,
+    /// `"turn-rpc"` and `"codex"` only. By default `false`.
     pub relay: bool,
     /// The bearer token; by default none. Browsers send no headers with a `WebSocket`: over one it is refused, unless
     /// [`token_in_query`](Self::token_in_query) is set.

@@ -202,7 +202,7 @@ const cases = [
     },
   ],
   [
-    "the package, which does not offer the subprotocol, has a tunnel",
+    "the package without `relay` has a tunnel",
     async (t) => {
       const report = await t.run(async () => kit.play(await kit.session(), "SAY tok 5 5"));
       assert.deepEqual([report.error, report.status, report.text], [null, "done", said("tok", 5)]);
