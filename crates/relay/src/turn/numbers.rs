@@ -80,16 +80,17 @@ mod tests {
         ) {
             // The first one starts the turn.
             let frames: Vec<u64> =
-                (1..).zip(has.iter().enumerate()).filter(|(_, (at, has))| *at == 0 || **has).map(|(number, _)| number).collect();
+                (1..).zip(&has).filter(|&(number, has)| number == 1 || *has).map(|(number, _)| number).collect();
             let (mut numbers, mut read) = (Numbers::new(), Vec::new());
-            let whole = std::iter::repeat_n(Vec::new(), 1);
+            // Each hole is asked for.
+            let whole = std::iter::repeat_n(Vec::new(), has.len() + 1);
             for (round, faults) in streams.into_iter().chain(whole).enumerate() {
                 let last = read.last().copied().unwrap_or(0);
                 if round > 0 {
                     numbers = Numbers::after(last);
                 }
-                let mut stream: Vec<Option<u64>> =
-                    frames.iter().copied().filter(|&number| number > last || !faults.is_empty()).map(Some).collect();
+                let is_wanted = |number: &u64| *number > last || !faults.is_empty();
+                let mut stream: Vec<Option<u64>> = frames.iter().copied().filter(is_wanted).map(Some).collect();
                 for (fault, at) in faults {
                     if stream.is_empty() {
                         break;

@@ -97,6 +97,7 @@ impl World {
                 }
                 Command::Ask { after, .. } => {
                     self.sent = after;
+                    self.delivered = self.delivered.min(after);
                     self.on(Event::Answered);
                 }
                 Command::HangUp => {}

@@ -245,52 +245,84 @@ fn sorted(stream: &str) -> String {
     stream.split_inclusive("\n\n").map(frame).collect()
 }
 
-#[tokio::test]
-async fn whatever_the_gateways_connections_do_its_turns_are_whole() {
-    let agents = gateway(Config { beat: Duration::from_millis(2), ..Config::default() }).await;
-    let text = config(
-        "truefoundry",
-        &format!("{agents}/acme"),
-        "log = \"on\"\n[limits]\nsilence = \"1s\"\nstarts_per_minute = 1000\n",
-    );
-    let relay = Relay::start(&text);
+/// Of each kind of fault one, on the connection of the start.
+const FAULTS: [&str; 17] = [
+    "none",
+    "eof:5",
+    "reset:1",
+    "reset-bytes:900",
+    "no-done",
+    "duplicate:3",
+    "replay:4",
+    "reorder:3",
+    "gap:4:2",
+    "hole:4:2",
+    "two-dones",
+    "after-done:3",
+    "numbers:none:4",
+    "numbers:backwards:4",
+    "numbers:huge:4",
+    "numbers:words:4",
+    "stall:4",
+];
+
+/// A dialect of the protocol, as the gateway speaks it.
+struct Dialect {
+    protocol: &'static str,
+    /// The gateway's path of it.
+    base: &'static str,
+    sessions: &'static str,
+    session: serde_json::Value,
+    /// How the rest of a turn is asked for.
+    subscribe: Method,
+}
+
+/// Plays a turn with each fault. Its readers get what a page gets from the gateway itself, afterwards and without a fault.
+async fn play(dialect: Dialect, faults: &[&str]) {
+    let agents = gateway(Config { beat: Duration::from_millis(2), ..Config::default() }).await + dialect.base;
+    let rest = "log = \"on\"\n[limits]\nsilence = \"1s\"\nstarts_per_minute = 1000\n";
+    let relay = Relay::start(&config(dialect.protocol, &agents, rest));
     let about = json(relay.request(Method::GET, "/a/_turnwire/v1")).await;
     assert_eq!((&about["resume"], &about["readers"]), (&json!("cursor"), &json!("many")));
-    let made = relay.request(Method::POST, "/a/v1/agents/sessions").json(&json!({ "agent_name": "support" }));
+    let made = relay.request(Method::POST, &format!("/a/{}", dialect.sessions)).json(&dialect.session);
     let session = json(made).await["data"]["id"].as_str().expect("an id").to_owned();
-    let turns = format!("v1/agents/sessions/{session}/turns");
+    let turns = format!("{}/{session}/turns", dialect.sessions);
     let body = json!({ "input": [{ "type": "user.message", "content": "plain" }], "stream": true });
-    for fault in [
-        "none",
-        "eof:5",
-        "reset:1",
-        "reset-bytes:900",
-        "no-done",
-        "duplicate:3",
-        "replay:4",
-        "reorder:3",
-        "gap:4:2",
-        "hole:4:2",
-        "two-dones",
-        "after-done:3",
-        "numbers:none:4",
-        "numbers:backwards:4",
-        "numbers:huge:4",
-        "numbers:words:4",
-        "stall:4",
-    ] {
+    for fault in faults {
         let start = relay.plain(Method::POST, &format!("/a/{turns}?fault={fault}")).json(&body);
-        let answer = sent(start).await;
-        let turn = json(relay.request(Method::GET, &format!("/a/{turns}"))).await;
-        let turn = turn["data"][0]["id"].as_str().expect("an id").to_owned();
-        let read = Stream::of(answer).rest().await;
-        let direct =
-            reqwest::Client::new().post(format!("{agents}/acme/{turns}/{turn}/subscribe")).json(&json!({}));
-        let direct = sorted(&sent(direct).await.text().await.expect("text"));
-        assert_eq!(read.as_ref(), Ok(&direct), "{fault}");
-        let subscribed = relay.plain(Method::POST, &format!("/a/{turns}/{turn}/subscribe"));
-        let subscribed = subscribed.header("last-event-id", "2").json(&json!({}));
-        let rest = Stream::of(sent(subscribed).await).rest().await.expect("a good end");
-        assert!(direct.ends_with(&rest) && rest.starts_with("id: 3\n"), "{fault}: {rest}");
+        let read =
+            Stream::of(sent(start).await).rest().await.unwrap_or_else(|read| panic!("{fault}: {read}"));
+        let (_, turn) = read.split_once("\"turn_id\":\"").expect("the turn's name");
+        let path = format!("{turns}/{}/subscribe", turn.split('"').next().unwrap_or_default());
+        let direct = reqwest::Client::new().request(dialect.subscribe.clone(), format!("{agents}/{path}"));
+        let direct = sent(direct.json(&json!({}))).await.text().await.expect("text");
+        assert_eq!(read, sorted(&direct), "{fault}");
+        let subscribed = relay.plain(dialect.subscribe.clone(), &format!("/a/{path}"));
+        let subscribed = sent(subscribed.header("last-event-id", "2").json(&json!({}))).await;
+        assert!(subscribed.headers().contains_key("turnwire-turn"), "it comes from the log");
+        let rest = Stream::of(subscribed).rest().await.expect("a good end");
+        assert!(read.ends_with(&rest) && rest.starts_with("id: 3\n"), "{fault}: {rest}");
     }
+}
+
+#[tokio::test]
+async fn whatever_the_gateways_connections_do_turns_of_truefoundry_are_whole() {
+    let sessions = "v1/agents/sessions";
+    let session = json!({ "agent_name": "support" });
+    play(
+        Dialect { protocol: "truefoundry", base: "/acme", sessions, session, subscribe: Method::POST },
+        &FAULTS,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn whatever_the_gateways_connections_do_turns_of_trueforge_are_whole() {
+    let session = json!({ "agent": { "name": "support" } });
+    let sessions = "api/v1/sessions";
+    play(
+        Dialect { protocol: "trueforge", base: "", sessions, session, subscribe: Method::GET },
+        &FAULTS[..3],
+    )
+    .await;
 }

@@ -409,9 +409,8 @@ impl<'r> Run<'r> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let lost = count.saturating_sub(self.in_flight.len());
         let on_their_way = &self.in_flight[self.in_flight.len().saturating_sub(count)..];
-        let Some(mut frames) = self.hub.range(at, lost) else {
-            return self.on(Event::Forgotten(at - 1));
-        };
+        let in_memory = if lost > 0 { self.hub.range(at, lost) } else { Some(Vec::new()) };
+        let Some(mut frames) = in_memory else { return self.on(Event::Forgotten(at - 1)) };
         if lost > 0 {
             metrics::counter!("turnwire_relay_repairs_total").increment(1);
         }
