@@ -13,6 +13,9 @@ use crate::streams_server::Streams;
 use crate::wire::Server;
 use crate::world::{Relay, STOP, Scratch, Stream, delta, json, numbered, open, sent, status};
 
+/// Settings of a Redis that keeps all that it has acknowledged. By default it may lose a moment of it, when the disk is busy.
+const KEEPING: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
+
 /// A config whose log is at this address. Owners are taken for dead early.
 pub(crate) fn shared(server: &Server, store: &str) -> String {
     open(server, &format!("[log]\nstore = \"{store}\"\ntakeover = \"3s\"\n"))
@@ -211,8 +214,7 @@ async fn readers_elsewhere_are_readers() {
 
 #[tokio::test]
 async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
-    let (server, mut redis) =
-        (Server::start().await, Redis::start_with(&["--appendonly", "yes", "--save", ""]));
+    let (server, mut redis) = (Server::start().await, Redis::start_with(&KEEPING));
     let config = shared(&server, &redis.url());
     let (owner, other) = (Relay::start(&config), Relay::start(&config));
     let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
@@ -292,8 +294,7 @@ async fn a_turn_that_is_lost_after_its_end_is_appended_again() {
 
 #[tokio::test]
 async fn when_owner_and_redis_die_readers_begin_again_in_another_log() {
-    let (server, mut redis) =
-        (Server::start().await, Redis::start_with(&["--appendonly", "yes", "--save", ""]));
+    let (server, mut redis) = (Server::start().await, Redis::start_with(&KEEPING));
     let config = shared(&server, &redis.url());
     let (owner, other) = (Relay::start(&config), Relay::start(&config));
     let (_stream, _wire) = started(&owner, &server, "t", 2).await;

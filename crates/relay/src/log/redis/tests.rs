@@ -8,7 +8,8 @@ use super::super::tests::{again, ends, frames, in_redis, key, made, new};
 use super::*;
 use crate::turn::{CutReason, End, UpstreamState};
 
-const KEEPING: [&str; 4] = ["--appendonly", "yes", "--save", ""];
+/// By default, Redis may lose a moment of what it has acknowledged, when the disk is busy.
+const KEEPING: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
 
 async fn connected(redis: &Redis) -> RedisLog {
     // After a restart the first attempts may fail.
