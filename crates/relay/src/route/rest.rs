@@ -72,7 +72,7 @@ impl Protocol {
     }
 
     /// The last number that a caller knows who asks for the rest of a turn. `None` if it cannot be read.
-    pub(crate) fn after(self, header: Option<&str>, query: &[(String, String)], body: &[u8]) -> Option<u64> {
+    pub(crate) fn after(header: Option<&str>, query: &[(String, String)], body: &[u8]) -> Option<u64> {
         let in_body = match body {
             [] => None,
             body => serde_json::from_slice::<Cursor>(body).ok()?.after_sequence_number,
@@ -108,7 +108,7 @@ mod tests {
             assert_eq!((matched.session.as_deref(), matched.turn.as_deref()), (Some("s é"), Some("t.1")));
             let query = super::super::query(Some(query)).expect("pairs");
             let body = request.body.unwrap_or_default();
-            assert_eq!(protocol.after(None, &query, body.as_bytes()), Some(7));
+            assert_eq!(Protocol::after(None, &query, body.as_bytes()), Some(7));
             let cancel = protocol.cancel(Some("s é"), "t.1").expect("a request");
             assert_eq!(
                 protocol.route(&cancel.method, &cancel.target).expect("a route").session,
@@ -122,7 +122,7 @@ mod tests {
     fn a_caller_says_in_one_of_three_places_what_it_has() {
         let after = |header, query, body: &str| {
             let query = super::super::query(Some(query)).expect("pairs");
-            Protocol::TrueForge.after(header, &query, body.as_bytes())
+            Protocol::after(header, &query, body.as_bytes())
         };
         assert_eq!(after(None, "", ""), Some(0));
         assert_eq!(after(None, "", "{}"), Some(0));

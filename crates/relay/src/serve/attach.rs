@@ -11,11 +11,12 @@ use super::{Call, pass};
 use crate::edge;
 use crate::limits::Kind;
 use crate::log::{LogError, TurnKey};
+use crate::route::Protocol;
 use crate::turn::End;
 
 pub(super) async fn attach(call: &Call, session: Option<Session>, body: Bytes) -> Result<Response, Refusal> {
     let header = call.head.get(edge::LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
-    let after = call.agent().config.protocol.after(header, &call.query, &body);
+    let after = Protocol::after(header, &call.query, &body);
     // What cannot be read is the agent's to refuse.
     let kept = if after.is_some() {
         kept(call, session.as_ref().map(|session| session.id().to_owned())).await?

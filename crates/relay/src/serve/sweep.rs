@@ -98,7 +98,9 @@ pub(super) async fn watch_over(app: Arc<App>) {
         let signs = shared.signs().await;
         let since = std::mem::replace(&mut looked, Instant::now()).elapsed();
         let Ok(signs) = signs else {
-            suspicions.iter_mut().for_each(|(_, suspicion)| suspicion.unreached());
+            for (_, suspicion) in &mut suspicions {
+                suspicion.unreached();
+            }
             continue;
         };
         for (has_cursor, suspicion) in &mut suspicions {

@@ -3,8 +3,8 @@
 /// The most numbers that may be missing at one place.
 const LARGEST_HOLE: u64 = 10_000;
 
-/// How far an agent's stream was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How far an agent's stream was read. By default, that of a turn that begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     last: u64,
     /// The agent was asked for what follows the last one, and nothing has come.
@@ -26,11 +26,6 @@ pub enum Place {
 }
 
 impl Numbers {
-    /// Nothing was read of a turn that begins.
-    pub fn new() -> Self {
-        Self { last: 0, is_asked: false }
-    }
-
     /// The agent is asked for what follows this frame.
     pub fn after(last: u64) -> Self {
         Self { last, is_asked: true }
@@ -56,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_hole_is_believed_when_the_agent_was_asked_for_it() {
-        let mut numbers = Numbers::new();
+        let mut numbers = Numbers::default();
         assert_eq!(numbers.place(Some(2)), Place::Astray, "no turn begins with a hole");
         assert_eq!(numbers.place(Some(1)), Place::Next { hole: 0 });
         assert_eq!(numbers.place(Some(3)), Place::Astray);
@@ -81,7 +76,7 @@ mod tests {
             // The first one starts the turn.
             let frames: Vec<u64> =
                 (1..).zip(&has).filter(|&(number, has)| number == 1 || *has).map(|(number, _)| number).collect();
-            let (mut numbers, mut read) = (Numbers::new(), Vec::new());
+            let (mut numbers, mut read) = (Numbers::default(), Vec::new());
             // Each hole is asked for.
             let whole = std::iter::repeat_n(Vec::new(), has.len() + 1);
             for (round, faults) in streams.into_iter().chain(whole).enumerate() {

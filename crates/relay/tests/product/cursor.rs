@@ -46,9 +46,9 @@ fn frames(numbers: impl IntoIterator<Item = u64>) -> String {
 fn read(numbers: impl IntoIterator<Item = u64>) -> String {
     let numbers: Vec<u64> = numbers.into_iter().collect();
     let last = numbers.last().map_or(0, |last| last + 1);
-    let frames: String =
-        numbers.iter().map(|&number| format!("id: {number}\ndata: {}\n\n", event(number))).collect();
-    format!("{frames}id: {last}\ndata: {DONE}\n\n")
+    let shown = |number: u64, data: &str| format!("id: {number}\ndata: {data}\n\n");
+    let frames: Vec<String> = numbers.into_iter().map(|number| shown(number, &event(number))).collect();
+    frames.concat() + &shown(last, DONE)
 }
 
 fn start(relay: &Relay) -> RequestBuilder {
@@ -240,7 +240,7 @@ fn sorted(stream: &str) -> String {
     let frame = |frame: &str| {
         let mut lines: Vec<&str> = frame.lines().filter(|line| !line.starts_with(':')).collect();
         lines.sort_by_key(|line| !line.starts_with("id:"));
-        lines.iter().map(|line| format!("{line}\n")).collect::<String>()
+        lines.join("\n") + "\n"
     };
     stream.split_inclusive("\n\n").map(frame).collect()
 }

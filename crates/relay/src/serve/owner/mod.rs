@@ -109,7 +109,7 @@ async fn run(owned: Owned, first: First) {
         body: None,
         splitter: Splitter::new(agent.config.protocol),
         name: None,
-        numbers: Numbers::new(),
+        numbers: Numbers::default(),
     };
     run.begin(first);
     let is_sent = run.drive(&app, requests).await;
@@ -248,11 +248,11 @@ impl<'r> Run<'r> {
                     self.came(frame);
                 }
                 request = requests.recv() => match request {
-                    Some(Request::Stop) => match self.cancel() {
-                        // The turn's own last frame says that it was cancelled.
-                        true => stopping.as_mut().reset(tokio::time::Instant::now() + FAREWELL),
-                        false => self.on(Event::Stopped),
-                    },
+                    // The turn's own last frame says that it was cancelled.
+                    Some(Request::Stop) if self.cancel() => {
+                        stopping.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
+                    }
+                    Some(Request::Stop) => self.on(Event::Stopped),
                     // Whoever comes next can ask the agent.
                     Some(Request::Drain) if self.name.is_some() => self.on(Event::Left),
                     Some(Request::Drain) => self.on(Event::Cut(CutReason::Drained)),
