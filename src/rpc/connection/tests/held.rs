@@ -318,8 +318,7 @@ fn a_page_that_was_away_comes_again() {
 fn connections_that_break_at_once_are_made_ever_more_rarely() {
     let mut relayed = Relayed::streaming();
     relayed.play.hears(Input::Broken);
-    let mut made = 1;
-    for _ in 0..200 {
+    for made in 1..200 {
         let last = relayed.number;
         relayed.comes_again(last);
         let mut done = relayed.play.hears(Input::Broken);
@@ -330,7 +329,6 @@ fn connections_that_break_at_once_are_made_ever_more_rarely() {
             }
             done = relayed.play.passes(10);
         }
-        made += 1;
     }
     panic!("it never gives up");
 }
