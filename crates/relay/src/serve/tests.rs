@@ -35,14 +35,20 @@ impl Identity for Named {
 
 /// An agent that gives everything to everyone: what it was asked, and what it answers.
 #[derive(Clone, Default)]
-struct Agent(Arc<Mutex<(Vec<(Method, String)>, Value)>>);
+struct Agent(Arc<Mutex<Asked>>);
+
+#[derive(Default)]
+struct Asked {
+    heard: Vec<(Method, String)>,
+    answer: Value,
+}
 
 impl Agent {
     async fn start(&self) -> String {
         let answer = async |State(agent): State<Self>, method: Method, uri: Uri| {
             let mut agent = agent.0.lock().expect("no panic");
-            agent.0.push((method, uri.path().to_owned()));
-            Json(agent.1.clone())
+            agent.heard.push((method, uri.path().to_owned()));
+            Json(agent.answer.clone())
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -52,11 +58,11 @@ impl Agent {
     }
 
     fn answers(&self, answer: Value) {
-        self.0.lock().expect("no panic").1 = answer;
+        self.0.lock().expect("no panic").answer = answer;
     }
 
     fn heard(&self) -> Vec<(Method, String)> {
-        std::mem::take(&mut self.0.lock().expect("no panic").0)
+        std::mem::take(&mut self.0.lock().expect("no panic").heard)
     }
 }
 

@@ -257,7 +257,8 @@ async fn a_turn_that_is_lost_after_its_end_is_appended_again() {
         streams.kill();
         streams.start_again();
     };
-    let ways: [(&str, &str, Box<dyn FnOnce() + '_>); 3] = [
+    type Lose<'l> = Box<dyn FnOnce() + 'l>;
+    let ways: [(&str, &str, Lose<'_>); 3] = [
         ("end", &url, Box::new(lose_end)),
         ("all", &url, Box::new(lose_all)),
         ("streams", &streams_url, Box::new(lose_streams)),

@@ -299,13 +299,13 @@ mod tests {
     /// Whether this is on the disk when it is acknowledged: the level of the transaction that it is part of.
     async fn is_durable<T>(log: &SqliteLog, job: impl FnOnce(&SqliteLog) -> Answer<'_, T>) -> bool {
         // The transaction before it holds the thread, until the job and what looks at it wait for the same one.
-        let ((begin, begun), (release, released)) = (channel::<()>(), channel::<()>());
+        let ((begin, holds), (release, end)) = (channel::<()>(), channel::<()>());
         let before = log.writer.write(true, move |_| {
             let _ = begin.send(());
-            let _ = released.recv();
+            let _ = end.recv();
             Ok(())
         });
-        begun.recv().expect("it begins");
+        holds.recv().expect("it begins");
         let job = job(log);
         let level = log.writer.write(false, |rows| {
             Ok(rows.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0))?)
