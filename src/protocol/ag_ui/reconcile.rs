@@ -113,7 +113,7 @@ struct Places {
     /// Of each the number of its first place that is not taken.
     first: Vec<usize>,
     /// The places, each with the number of the next one of the same.
-    places: Vec<(usize, usize)>,
+    list: Vec<(usize, usize)>,
 }
 
 /// The kind of the calls that are made. The other kinds are roles.
@@ -121,7 +121,7 @@ const CALL: &str = "call";
 
 impl Places {
     fn of(messages: &[Message]) -> Self {
-        let mut all = Self { names: Names::default(), first: Vec::new(), places: Vec::new() };
+        let mut all = Self { names: Names::default(), first: Vec::new(), list: Vec::new() };
         for (at, message) in messages.iter().enumerate().rev() {
             all.add(message.role(), identity(message), at);
             for call in &message.calls {
@@ -137,7 +137,7 @@ impl Places {
             self.first.push(usize::MAX);
         }
         if let Some(first) = self.first.get_mut(number as usize) {
-            self.places.push((at, std::mem::replace(first, self.places.len())));
+            self.list.push((at, std::mem::replace(first, self.list.len())));
         }
     }
 
@@ -146,7 +146,7 @@ impl Places {
         let number = self.names.get(&key(kind, id))?;
         let first = self.first.get_mut(number as usize)?;
         loop {
-            let (at, next) = self.places.get(*first)?;
+            let (at, next) = self.list.get(*first)?;
             if !*is_taken.get(*at)? {
                 return Some(*at);
             }

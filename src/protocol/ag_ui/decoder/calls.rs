@@ -26,6 +26,7 @@ pub(super) struct Calls {
 
 /// A call of the conversation.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
@@ -193,12 +194,11 @@ impl Run {
             is_past: false,
             run: runs,
         };
-        match self.call_mut(id) {
-            Some(known) => *known = call,
-            None => {
-                self.calls.names.number(id);
-                self.calls.list.push(call);
-            }
+        if let Some(known) = self.call_mut(id) {
+            *known = call;
+        } else {
+            self.calls.names.number(id);
+            self.calls.list.push(call);
         }
         if let Some(message) = self.kept(message) {
             message.calls.push(conversation::Call::new(id, name));
