@@ -243,6 +243,9 @@ async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
     assert!(server.is_left_alone().await);
 }
 
+/// What a log does to a turn.
+type Lose<'l> = Box<dyn FnOnce() + 'l>;
+
 /// The log loses the turn's end, or all of it, when its readers have left.
 #[tokio::test]
 async fn a_turn_that_is_lost_after_its_end_is_appended_again() {
@@ -257,7 +260,6 @@ async fn a_turn_that_is_lost_after_its_end_is_appended_again() {
         streams.kill();
         streams.start_again();
     };
-    type Lose<'l> = Box<dyn FnOnce() + 'l>;
     let ways: [(&str, &str, Lose<'_>); 3] = [
         ("end", &url, Box::new(lose_end)),
         ("all", &url, Box::new(lose_all)),
