@@ -59,7 +59,7 @@ export const CLAIMS = [
     name: `first rows of 1,000 turns, ${what}`, kind: "least", of: { part: "conversation", turns: 1_000 }, what, bound,
   })),
   { name: "a frame of a conversation, any number of turns", kind: "least", of: { part: "conversation" }, what: "frame", bound: 0.15 },
-  ...Object.entries({ truefoundry: 52, aap: 66, "agent-event": 84, "turn-rpc": 86, "ag-ui": 86 }).map(([family, bound]) => ({
+  ...Object.entries({ truefoundry: 52, aap: 66, "agent-event": 84, "turn-rpc": 86, "ag-ui": 66 }).map(([family, bound]) => ({
     name: `bytes of a page, ${family}`, kind: "bytes", of: { part: "bytes" }, family, bound,
   })),
 ];
