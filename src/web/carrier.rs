@@ -183,9 +183,10 @@ impl Carrier {
 
     fn connect(self: &Rc<Self>) {
         let impossible = || network("no connection can be made to this address from here");
-        let made = match self.is_held {
-            true => WebSocket::new_with_str(&self.address, SUBPROTOCOL),
-            false => WebSocket::new(&self.address),
+        let made = if self.is_held {
+            WebSocket::new_with_str(&self.address, SUBPROTOCOL)
+        } else {
+            WebSocket::new(&self.address)
         };
         let made = made.map_err(|_| impossible()).and_then(|socket| {
             let incoming = Incoming::try_from(socket.clone()).map_err(|_| impossible())?;
