@@ -246,7 +246,11 @@ impl<S: Speaker> Connection<S> {
             Input::Opened => self.opened(),
             Input::Closed(code, reason) => self.left(code, &self.closed(code, reason)),
             Input::Broken => self.interrupt(&self.closed(0, "")),
-            Input::Failed(error) => self.lose(&error),
+            // Without a network, neither a token nor a connection can be had.
+            Input::Failed(error) => match error.code {
+                ErrorCode::Token | ErrorCode::Network => self.interrupt(&error),
+                _ => self.lose(&error),
+            },
             Input::Ask { id, call, params, timeout, idle_timeout } => {
                 // A machine that slept wakes up with a connection that is probably dead.
                 self.expire();

@@ -69,7 +69,8 @@ export class View implements CallFacts {
     const later: { -readonly [Member in keyof Later]: Later[Member] } = {};
     for (const key of this.#said.has(name) ? this.path.slice(this.path.indexOf(turn) + 1) : []) {
       const { said, callKeys } = this.#turns.get(key) ?? {};
-      Object.assign(later, { ...said?.get(name), ...later });
+      // The newest counts.
+      Object.assign(later, said?.get(name));
       if (callKeys?.has(name)) break;
     }
     return later;

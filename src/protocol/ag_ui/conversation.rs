@@ -128,6 +128,11 @@ impl Conversation {
         asked.find(|asked| asked.text("id") == id)
     }
 
+    /// Whether what waits under this id is about no call.
+    pub(super) fn is_question(&self, id: &str) -> bool {
+        !self.messages.iter().any(|message| message.call(id).is_some())
+    }
+
     /// Removes the calls that have no result. Providers refuse a conversation that goes on after such a call.
     pub(super) fn drop_unanswered_calls(&mut self) {
         let mut answered = crate::names::Names::default();

@@ -13,7 +13,7 @@ use super::parts::{content, invalid};
 use super::waiting::LEGACY;
 
 /// How the result of a tool of the page begins that has thrown, or took too long.
-const FAILED: &str = "Tool execution ";
+const FAILED: [&str; 2] = ["Tool execution failed", "Tool execution timed out after "];
 
 /// What a run is sent besides the conversation.
 #[derive(Debug, Default)]
@@ -91,7 +91,7 @@ fn answer(
         message.put("toolCallId", action_id);
         message.set_content(text.into());
         // Some servers show the model only the content, others only the error.
-        if text.starts_with(FAILED) {
+        if FAILED.iter().any(|begin| text.starts_with(begin)) {
             message.put("error", text);
         }
         conversation.messages.push(message);
@@ -108,7 +108,7 @@ fn answer(
         put(&mut entry, "interruptId", asked.text("id"));
         // Servers refuse an answer that comes too late, or take it for another one.
         let is_late = moment(asked.text("expires_at")).is_some_and(|end| now > 0 && end < now);
-        if is_late || asked.text("id") == action_id && is_refusal(item, &payload, asked) {
+        if is_late || conversation.is_question(action_id) && is_refusal(item, &payload, asked) {
             payload = Value::Null;
             entry.set("status", "cancelled".into());
         } else {
@@ -124,11 +124,16 @@ fn answer(
 /// Whether a question, which is about no call, gets a denial in place of an answer, or a decision for which its schema has no
 /// place.
 fn is_refusal(item: &Object<'_>, payload: &Value<'_>, asked: &Object<'_>) -> bool {
-    let takes_decisions = asked
-        .object("response_schema")
-        .is_none_or(|schema| schema.object("properties").is_some_and(|fields| fields.contains("approved")));
-    let is_denial = || payload.get("approved").is_some_and(|approved| approved.as_bool() == Some(false));
-    item.text("type") == "user.tool_approval" || !takes_decisions && is_denial()
+    if let Some(approval) = item.object("approval") {
+        return approval.text("status") == "deny";
+    }
+    let takes_decisions =
+        asked.object("response_schema").is_none_or(|schema| match schema.object("properties") {
+            Some(fields) => fields.contains("approved"),
+            // It may have them elsewhere, such as in one of its `anyOf`.
+            None => matches!(schema.text("type"), "" | "object"),
+        });
+    !takes_decisions && payload.get("approved").is_some_and(|approved| approved.as_bool() == Some(false))
 }
 
 /// What an interrupt is answered with, in the form of its schema.

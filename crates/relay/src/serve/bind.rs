@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::life::Failure;
 use crate::log::Company;
 
 /// The most connections that wait until they are accepted.
@@ -16,10 +16,19 @@ const WAITING: u32 = 1024;
 /// How often an address is tried that another relay is about to leave.
 const TRY: Duration = Duration::from_millis(20);
 
+/// That the relay is ending, and who else used its log when that began.
+pub(super) type Draining = Option<Company>;
+
+/// Waits until this relay ends while another one has its address.
+pub(super) async fn left_to_others(mut draining: watch::Receiver<Draining>) {
+    if draining.wait_for(|draining| *draining == Some(Company::Beside)).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 /// Listens for pages.
-pub(super) async fn pages(address: SocketAddr, company: Company) -> Result<TcpListener, Failure> {
-    let failed = |error| Failure::Listen(address, error);
-    if let Some(listener) = inherited().map_err(failed)? {
+pub(super) async fn pages(address: SocketAddr, company: Company) -> io::Result<TcpListener> {
+    if let Some(listener) = inherited()? {
         return Ok(listener);
     }
     match company {
@@ -27,17 +36,16 @@ pub(super) async fn pages(address: SocketAddr, company: Company) -> Result<TcpLi
         Company::Alone => alone(address).await,
         Company::Beside => shared(address),
     }
-    .map_err(failed)
 }
 
 /// Listens for metrics and health, as soon as another relay of this machine has left the address.
-pub(super) async fn admin(address: SocketAddr, company: Company) -> Result<TcpListener, Failure> {
+pub(super) async fn admin(address: SocketAddr, company: Company) -> io::Result<TcpListener> {
     loop {
         match TcpListener::bind(address).await {
             Err(error) if error.kind() == ErrorKind::AddrInUse && company == Company::Beside => {
                 sleep(TRY).await;
             }
-            bound => return bound.map_err(|error| Failure::Listen(address, error)),
+            bound => return bound,
         }
     }
 }

@@ -13,8 +13,9 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_rustls::TlsAcceptor;
 
+use super::bind::{self, Draining, left_to_others};
 use super::hub::Request;
-use super::{App, admin, bind, dispatch, listen, sweep};
+use super::{App, admin, dispatch, listen, sweep};
 use crate::address::Upstream;
 use crate::certificate::Certificate;
 use crate::client;
@@ -29,9 +30,6 @@ use crate::observe;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long readers have to hear of the end.
 const FAREWELL: Duration = Duration::from_secs(3);
-
-/// That the relay is ending, and who else used its log when that began.
-pub(super) type Draining = Option<Company>;
 
 /// Why the relay does not run.
 #[derive(Debug)]
@@ -86,11 +84,12 @@ pub async fn serve(
     let log = open(&config).await?;
     let tls = tls(&config)?;
     let company = company(&*log).await;
-    let listener = bind::pages(config.listen, company).await?;
+    let failed = |address| move |error| Failure::Listen(address, error);
+    let listener = bind::pages(config.listen, company).await.map_err(failed(config.listen))?;
     // Beside another relay its address is free only later.
     let mut admin = Box::pin(async move {
         match config.admin {
-            Some(address) => bind::admin(address, company).await.map(Some),
+            Some(address) => bind::admin(address, company).await.map(Some).map_err(failed(address)),
             None => Ok(None),
         }
     });
@@ -149,13 +148,6 @@ async fn company(log: &dyn ReplayLog) -> Company {
         Some(shared) => shared.company().await.unwrap_or(Company::Unknown),
         // Nothing can read its turns but this process.
         None => Company::Unknown,
-    }
-}
-
-/// Waits until this relay ends while another one has its address.
-pub(super) async fn left_to_others(mut draining: watch::Receiver<Draining>) {
-    if draining.wait_for(|draining| *draining == Some(Company::Beside)).await.is_err() {
-        std::future::pending::<()>().await;
     }
 }
 

@@ -22,7 +22,7 @@ use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
-use super::life::{Draining, left_to_others};
+use super::bind::{Draining, left_to_others};
 use crate::connection::{Connection, Listener, Socket};
 
 /// How long a connection may take to agree on encryption.

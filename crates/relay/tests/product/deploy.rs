@@ -233,9 +233,12 @@ async fn alerts_name_what_is_measured() {
     let (answer, mut wire) = tokio::join!(sent(relay.turn("t")), agent);
     let mut reader = Stream::of(answer);
     reader.until("\"a\"}\n\n").await;
-    // One that its reader waits for.
-    wire.chunk(&delta("b")).await;
-    reader.until("\"b\"}\n\n").await;
+    // Some that its reader waits for.
+    for text in ["b", "c", "d", "e", "f"] {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        wire.chunk(&delta(text)).await;
+        reader.until(&format!("\"{text}\"}}\n\n")).await;
+    }
     wire.reset();
     let told = reader.rest().await.expect("told");
     assert!(told.contains("turnwire.cut"), "{told}");

@@ -78,10 +78,14 @@ impl Run {
                 is_past: false,
                 run: 0,
             });
-        } else if let Some(call) = self.calls.list.get_mut(number as usize)
-            && call.index.is_none()
-        {
-            call.message = message;
+        } else if let Some(call) = self.calls.list.get_mut(number as usize) {
+            if call.index.is_none() {
+                call.message = message;
+            }
+            if !self.is_begun {
+                // Another call with this id: what stands before it answers the one before.
+                (call.is_answered, call.is_past) = (false, false);
+            }
         }
     }
 

@@ -55,6 +55,9 @@ impl Run {
         for at in 0..self.conversation.messages.len() {
             let Some(message) = self.conversation.messages.get(at) else { continue };
             let (role, id) = (message.role().to_owned(), message.id().to_owned());
+            let subagent =
+                message.get("subagentRunId").and_then(|id| id.as_str()).filter(|id| !id.is_empty());
+            let thread_id = subagent.unwrap_or(MAIN_THREAD).to_owned();
             if role == "tool" {
                 let call_id = message.call_id().to_owned();
                 self.note_answered(&call_id, !self.is_begun && at < end);
@@ -66,7 +69,7 @@ impl Run {
             if !places.number(&key).1 {
                 continue;
             }
-            let number = self.message_number(&key, &role, MAIN_THREAD, Some(at));
+            let number = self.message_number(&key, &role, &thread_id, Some(at));
             if let Some(message) = self.messages.get_mut(number) {
                 message.place = Some(at);
             }

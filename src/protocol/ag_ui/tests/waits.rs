@@ -256,6 +256,43 @@ fn a_call_of_this_turn_can_have_the_id_of_an_earlier_one() {
 }
 
 #[test]
+fn a_call_that_waits_goes_on_though_an_earlier_turn_had_its_id() {
+    let mut end = finished();
+    end["outcome"] = interrupt(json!({"id": "c", "reason": "tool_call", "toolCallId": "c"}));
+    let asked = Turn::with(&hello(), &json!({"conversation": answered_before()}))
+        .feed(&[started()])
+        .feed(&calls("c", "delete", r#"{"p":1}"#, "p"))
+        .feed(&[end])
+        .end();
+    let input = json!([approval("c", json!({"status": "allow"}))]);
+    // The question has the id of its call: to allow it is no refusal.
+    let before = json!({"conversation": asked.kept()});
+    let next = sent(&input, &before).expect("sent");
+    assert_eq!(
+        next["resume"],
+        json!([{"interruptId": "c", "status": "resolved", "payload": {"approved": true}}])
+    );
+    let turn = Turn::with(&input, &before)
+        .feed(&[started()])
+        .feed(&calls("c", "delete", r#"{"p":2}"#, "p"))
+        .feed(&[result("r2", "c", "deleted")])
+        .feed(&says("q", "Done"))
+        .feed(&[finished()])
+        .end();
+    assert_eq!(turn.shown(), ["q: Done"], "the turn that made the call shows it");
+    let kept = turn.kept_messages();
+    let of = |role: &str| kept.iter().filter(|message| message["role"] == role).cloned().collect::<Vec<_>>();
+    let results: Vec<_> = of("tool").into_iter().map(|result| result["content"].clone()).collect();
+    assert_eq!(results, ["old", "deleted"]);
+    let arguments: Vec<_> =
+        kept.iter().map(|message| message["toolCalls"][0]["function"]["arguments"].clone()).collect();
+    assert_eq!(
+        arguments.iter().filter(|text| !text.is_null()).collect::<Vec<_>>(),
+        [r#"{"old":1}"#, r#"{"p":2}"#]
+    );
+}
+
+#[test]
 fn a_server_answers_a_call_whose_id_an_earlier_turn_had() {
     let before = json!({"conversation": answered_before()});
     let frames = [
