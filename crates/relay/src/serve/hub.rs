@@ -123,7 +123,7 @@ impl Hub {
         // What the log has lost comes again.
         if ring.first + ring.frames.len() as u64 != first {
             self.all_bytes.fetch_sub(ring.bytes, Ordering::Relaxed);
-            *ring = Ring { first, ..Ring::default() };
+            *ring = Ring { first, came: ring.came, ..Ring::default() };
         }
         for frame in frames {
             ring.bytes += frame.len();
