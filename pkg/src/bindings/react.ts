@@ -28,9 +28,10 @@ export function useReadable<T>(source: Readable<T>): T {
       const next = read(source);
       setLast((was) => (was.source !== source || Object.is(was.value, next.value) ? was : next));
     };
+    const unsubscribe = source.subscribe(update);
     // What changed since the component rendered told no one.
     update();
-    return source.subscribe(update);
+    return unsubscribe;
   }, [source]);
   return shown.value;
 }

@@ -25,7 +25,11 @@ pub(super) async fn recover(app: &Arc<App>) -> Result<(), LogError> {
         None => app.log.open_turns().await?,
     };
     for (key, epoch) in open {
-        take_over(app, key, epoch, CutReason::RelayRestarted).await?;
+        match take_over(app, key, epoch, CutReason::RelayRestarted).await {
+            // Another relay was faster.
+            Ok(_) | Err(LogError::Fenced | LogError::Closed | LogError::Gone) => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }

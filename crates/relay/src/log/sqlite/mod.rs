@@ -93,7 +93,11 @@ impl SqliteLog {
         work: impl FnOnce(&Connection, &[i64]) -> Result<T, Fault> + Send + 'static,
     ) -> Answer<'_, T> {
         let (own, path) = (self.number(), self.path.clone());
-        self.read_rows(move |rows| work(rows, &others(rows, &path, own)?))
+        self.read_rows(move |rows| {
+            // Of one moment: a process that begins in between would be missing among those that live.
+            let moment = rows.unchecked_transaction()?;
+            work(&moment, &others(&moment, &path, own)?)
+        })
     }
 
     fn read_rows<T: Send + 'static>(

@@ -2,6 +2,7 @@
 //! process ends, however it ends.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -35,9 +36,11 @@ impl Process {
 
 /// Whether a process that was entered lives.
 pub(super) fn is_alive(path: &Path, id: i64) -> bool {
-    let Ok(lock) = File::open(lock_of(path, id)) else { return false };
-    // One whose lock cannot be asked for counts as alive: its turns are not taken from it.
-    !matches!(lock.try_lock_shared(), Ok(()))
+    match File::open(lock_of(path, id)) {
+        // One whose lock cannot be asked for counts as alive: its turns are not taken from it.
+        Ok(lock) => !matches!(lock.try_lock_shared(), Ok(())),
+        Err(error) => error.kind() != ErrorKind::NotFound,
+    }
 }
 
 /// Removes what is left of a process that has ended.

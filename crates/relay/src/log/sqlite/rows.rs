@@ -69,7 +69,15 @@ CREATE TABLE IF NOT EXISTS process (id INTEGER PRIMARY KEY AUTOINCREMENT);
 const HEAD: &str = "id, log, epoch, last, bytes, status, content_type, end, expired, session, request, turn";
 
 pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
-    rows.execute_batch(SCHEMA)
+    rows.execute_batch(SCHEMA)?;
+    // Files that one process used at a time do not have these.
+    for column in ["process", "stopped", "readers"] {
+        let find = "SELECT 1 FROM pragma_table_info('turn') WHERE name = ?";
+        if !rows.prepare(find)?.exists([column])? {
+            rows.execute_batch(&format!("ALTER TABLE turn ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0"))?;
+        }
+    }
+    Ok(())
 }
 
 /// Notes which start of the machine this is. If the file was last used in another one, its last writes may be missing: unless each
@@ -167,7 +175,8 @@ pub(super) fn append(
     change: Change,
 ) -> Result<()> {
     let (id, head) = head(rows, &claim.key)?;
-    if head.epoch != claim.epoch {
+    // A turn that was purged may have been made again, by another process.
+    if (head.log, head.epoch) != (claim.log, claim.epoch) {
         return Err(LogError::Fenced.into());
     }
     if head.end.is_some() && !mutant!("ended_again") {
