@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::select;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use turnwire_relay::development::{Origins, RelayConfig, SecretHeaders, serve};
 
@@ -30,16 +32,34 @@ impl Server {
 
     /// The next connection, and the head of its first request.
     pub(crate) async fn accept(&self) -> (Wire, String) {
-        let (stream, _) = within(self.listener.accept()).await.expect("a connection");
+        let stream = within(self.next()).await;
         stream.set_nodelay(true).expect("set");
         let mut wire = Wire(stream);
         let head = wire.read_head().await;
         (wire, head)
     }
 
-    /// Whether nobody has connected for a while.
+    /// Whether no request comes for a while.
     pub(crate) async fn is_left_alone(&self) -> bool {
-        timeout(Duration::from_millis(200), self.listener.accept()).await.is_err()
+        timeout(Duration::from_millis(200), self.next()).await.is_err()
+    }
+
+    /// The next connection with a request. A pool of connections may also open one that it does not use yet.
+    async fn next(&self) -> TcpStream {
+        let mut silent = JoinSet::new();
+        loop {
+            select! {
+                accepted = self.listener.accept() => {
+                    let (stream, _) = accepted.expect("a connection");
+                    silent.spawn(async move { stream.peek(&mut [0]).await.is_ok_and(|length| length > 0).then_some(stream) });
+                }
+                Some(peeked) = silent.join_next() => {
+                    if let Some(stream) = peeked.expect("no panic") {
+                        return stream;
+                    }
+                }
+            }
+        }
     }
 }
 
