@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use self::process::Process;
 use self::rows::Fault;
 use self::watch::Watchers;
-use self::writer::Writer;
+use self::writer::{Syncs, Writer};
 use super::shared::Company;
 use super::{
     Answer, Change, Claim, Created, Head, Hint, LogError, NewTurn, Purge, ReplayLog, ResponseHead, SharedLog,
@@ -31,7 +31,7 @@ const BUSY: Duration = Duration::from_secs(5);
 /// How old what is known of users' wishes may be.
 const WISHED: Duration = Duration::from_millis(500);
 
-/// How long frames may wait for a sync while more of them come. If the power fails, no more are missing than came in this time.
+/// How often frames are synced. If the power fails, those that came in this time are missing, and in that of the sync itself.
 const OFTEN: Duration = Duration::from_millis(20);
 
 /// Keeps turns in a file.
@@ -51,22 +51,23 @@ impl SqliteLog {
     /// Opens a file, and makes it if there is none. With `is_synced`, each append is on the disk when it is acknowledged;
     /// without, only beginnings and ends are, and all frames but those of the last moment.
     pub fn open(path: &Path, is_synced: bool) -> Result<Self, LogError> {
-        Self::opened(path, if is_synced { Duration::ZERO } else { OFTEN }, true)
+        let syncs = if is_synced { Syncs::Always } else { syncs_beside(path) };
+        Self::opened(path, syncs, true)
     }
 
     /// Opens a file that relays may be using, without being one.
     pub fn beside(path: &Path) -> Result<Self, LogError> {
-        Self::opened(path, Duration::ZERO, false)
+        Self::opened(path, Syncs::Always, false)
     }
 
-    fn opened(path: &Path, often: Duration, is_relay: bool) -> Result<Self, LogError> {
+    fn opened(path: &Path, syncs: Syncs, is_relay: bool) -> Result<Self, LogError> {
         private(path)?;
         let connection = connect(path)?;
         rows::prepare(&connection).map_err(failed)?;
         let process = if is_relay {
             // While another one runs, nothing can have been lost.
             if others(&connection, path, 0).map_err(Fault::into_error)?.is_empty() {
-                rows::note_boot(&connection, often.is_zero()).map_err(failed)?;
+                rows::note_boot(&connection, matches!(syncs, Syncs::Always)).map_err(failed)?;
             }
             Some(Process::enter(&connection, path)?)
         } else {
@@ -74,7 +75,7 @@ impl SqliteLog {
         };
         Ok(Self {
             path: path.to_owned(),
-            writer: Writer::start(connection, connect(path)?, often)?,
+            writer: Writer::start(connection, connect(path)?, syncs)?,
             reader: Arc::new(Mutex::new(connect(path)?)),
             process,
             wishes: Arc::new(Mutex::new((Instant::now(), HashMap::new()))),
@@ -110,6 +111,17 @@ impl SqliteLog {
             task.await.map_err(|error| LogError::Unreachable(error.to_string()))?
         })
     }
+}
+
+/// Syncs what a file's commits have written, while commits go on.
+fn syncs_beside(path: &Path) -> Syncs {
+    let mut written = path.as_os_str().to_owned();
+    written.push("-wal");
+    let sync = move || {
+        // The next synced commit reports what is wrong with a disk.
+        let _ = OpenOptions::new().append(true).open(&written).and_then(|file| file.sync_data());
+    };
+    Syncs::Beside(OFTEN, Box::new(sync))
 }
 
 /// The other processes that live.
@@ -324,8 +336,7 @@ mod tests {
     async fn what_must_not_be_forgotten_is_on_the_disk() {
         let directory = std::env::temp_dir().join(format!("turnwire-relay-durable-{}", std::process::id()));
         let path = directory.join("turns.db");
-        // No frame waits so long that it is synced for that.
-        let log = SqliteLog::opened(&path, Duration::MAX, true).expect("a log");
+        let log = SqliteLog::open(&path, false).expect("a log");
         let key = TurnKey { upstream: "a".to_owned(), subject: "ann".to_owned(), turn: "t".to_owned() };
         let new = NewTurn { session: None, request: [0; 32] };
         let text = str::to_owned;

@@ -1,8 +1,8 @@
 //! The one thread that writes. It commits whatever waits in one transaction: the more there is to do, the larger the commits.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::oneshot;
@@ -28,6 +28,15 @@ struct Job {
     work: Work,
 }
 
+/// When commits are synced that have no durable job.
+pub(super) enum Syncs {
+    /// With the commit.
+    Always,
+    /// By this function on a thread of its own, at most so often. No commit waits for the disk, and what was committed is on it so
+    /// much later at the latest.
+    Beside(Duration, Box<dyn FnMut() + Send>),
+}
+
 /// Sends jobs to the thread. Dropping it ends the thread, after what waits.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -36,11 +45,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. A commit that begins so long after the last synced one is synced as well.
+    /// Starts the thread.
     pub(super) fn start(
         connection: Connection,
         checkpoints: Connection,
-        often: Duration,
+        syncs: Syncs,
     ) -> Result<Self, LogError> {
         let failed = |error: std::io::Error| LogError::Unreachable(error.to_string());
         let (jobs, waiting) = channel();
@@ -53,8 +62,22 @@ impl Writer {
             }
         };
         thread::Builder::new().name("relay-checkpoints".to_owned()).spawn(checkpoint).map_err(failed)?;
+        let unsynced = match syncs {
+            Syncs::Always => None,
+            Syncs::Beside(often, mut sync) => {
+                let (unsynced, committed) = sync_channel(1);
+                let sync = move || {
+                    while committed.recv().is_ok() {
+                        sync();
+                        thread::sleep(often);
+                    }
+                };
+                thread::Builder::new().name("relay-sync".to_owned()).spawn(sync).map_err(failed)?;
+                Some(unsynced)
+            }
+        };
         let write = move || {
-            run(&connection, &waiting, often);
+            run(&connection, &waiting, unsynced.as_ref());
             drop(ended);
         };
         let thread = thread::Builder::new().name("relay-log".to_owned()).spawn(write).map_err(failed)?;
@@ -124,9 +147,9 @@ fn in_transaction<'c>(
         .ok_or_else(|| LogError::Unreachable("its transaction was undone".to_owned()))
 }
 
-fn run(connection: &Connection, waiting: &Receiver<Job>, often: Duration) {
+/// Does the jobs. Commits that are not synced are told to `unsynced`; without it, all are.
+fn run(connection: &Connection, waiting: &Receiver<Job>, unsynced: Option<&SyncSender<()>>) {
     let mut level = "";
-    let mut synced: Option<Instant> = None;
     while let Ok(first) = waiting.recv() {
         let mut jobs = vec![first];
         while jobs.len() < BATCH
@@ -135,8 +158,7 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, often: Duration) {
             jobs.push(job);
         }
         // A synced commit also syncs all commits before it.
-        let is_due = synced.is_none_or(|synced| synced.elapsed() >= often);
-        let is_full = is_due || jobs.iter().any(|job| job.is_durable);
+        let is_full = unsynced.is_none() || jobs.iter().any(|job| job.is_durable);
         let needed = if is_full { "FULL" } else { "NORMAL" };
         let set =
             if needed == level { Ok(()) } else { connection.pragma_update(None, "synchronous", needed) };
@@ -161,9 +183,11 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, often: Duration) {
         if committed.is_err() && !connection.is_autocommit() {
             let _ = connection.execute_batch("ROLLBACK");
         }
-        if is_full && committed.is_ok() {
-            // From its end: a slow disk is not to be busy with nothing else.
-            synced = Some(Instant::now());
+        if let Some(unsynced) = unsynced
+            && !is_full
+        {
+            // One that waits there already is enough.
+            let _ = unsynced.try_send(());
         }
         for reply in replies {
             reply(committed.clone());
@@ -200,7 +224,7 @@ mod tests {
         let jobs = jobs(Arc::new(Mutex::new(lock)));
         let answers: Vec<_> = jobs.into_iter().map(|work| writer.write(false, work)).collect();
         // All of them wait before it begins, so they are one transaction.
-        let thread = thread::spawn(move || run(&connection, &waiting, Duration::MAX));
+        let thread = thread::spawn(move || run(&connection, &waiting, None));
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let are_good = answers.into_iter().map(|answer| runtime.block_on(answer).is_ok()).collect();
         drop(writer);
@@ -209,6 +233,41 @@ mod tests {
         let mut select = rows.prepare("SELECT n FROM n ORDER BY n").expect("a statement");
         let numbers = select.query_map([], |row| row.get(0)).expect("rows");
         (are_good, numbers.collect::<rusqlite::Result<_>>().expect("numbers"))
+    }
+
+    #[test]
+    fn each_commit_is_synced_soon_and_no_commit_waits_for_it() {
+        let directory = std::env::temp_dir().join(format!("turnwire-relay-syncs-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let path = directory.join("n.db");
+        let connect = || Connection::open(&path).expect("a file");
+        connect().execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE n (n INTEGER)").expect("a table");
+        let (begun, syncs) = channel();
+        let (finish, finished) = channel();
+        let rows = connect();
+        let sync = Box::new(move || {
+            let count: i64 = rows.query_row("SELECT count(*) FROM n", [], |row| row.get(0)).expect("a count");
+            begun.send(count).expect("the test counts");
+            finished.recv().expect("the test ends it");
+        });
+        let writer =
+            Writer::start(connect(), connect(), Syncs::Beside(Duration::ZERO, sync)).expect("a thread");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let write = |is_durable, number| {
+            runtime.block_on(writer.write(is_durable, insert(number))).expect("committed");
+        };
+        write(true, 1);
+        write(false, 2);
+        assert_eq!(syncs.recv(), Ok(2), "a durable commit needs no other sync");
+        // The disk still works on the sync.
+        write(false, 3);
+        write(false, 4);
+        finish.send(()).expect("it waits");
+        assert_eq!(syncs.recv(), Ok(4));
+        finish.send(()).expect("it waits");
+        assert_eq!(syncs.recv_timeout(Duration::from_millis(200)), Err(RecvTimeoutError::Timeout));
+        drop(writer);
+        let _ = std::fs::remove_dir_all(&directory);
     }
 
     #[test]
