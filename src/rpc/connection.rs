@@ -29,8 +29,8 @@ use super::{Messages, Speaker};
 pub(super) use answers::is_undone;
 use calls::{PendingCall, Phase};
 use clock::{Clock, NEVER, limit_of};
-use held::Held;
 pub use held::SUBPROTOCOL;
+use held::{Held, LONGEST};
 use outbox::Outbox;
 use threads::Threads;
 
@@ -319,7 +319,10 @@ impl<S: Speaker> Connection<S> {
 
     /// Asks the carrier for a connection.
     fn dial(&mut self) {
-        let open_by = self.clock.after(self.limits.connect_timeout);
+        let mut open_by = self.clock.after(self.limits.connect_timeout);
+        if self.is_made_again() {
+            open_by = open_by.min(self.clock.now + LONGEST);
+        }
         let (facts, heard) = (std::mem::take(&mut self.line.facts), self.line.heard);
         self.line = Line { link: Link::Dialling, open_by, facts, heard, dead_at: NEVER, ..Line::default() };
         self.outbox.push(Output::Connect);
@@ -359,7 +362,7 @@ impl<S: Speaker> Connection<S> {
         }
         let was_open = self.line.link == Link::Open;
         self.line.link = Link::Down;
-        self.held = self.held.take().map(|_| Held::default());
+        self.held = self.held.take().map(Held::lost);
         self.outbox.push(Output::Close);
         self.give_up(error, was_open);
     }
@@ -433,6 +436,10 @@ impl<S: Speaker> Connection<S> {
                     continue;
                 }
                 Due::Nothing => return,
+                Due::Opening if self.is_made_again() => {
+                    self.interrupt(&self.closed(0, ""));
+                    continue;
+                }
                 Due::Opening => no_answer(self.limits.connect_timeout),
                 Due::Response => {
                     timeout(&["a request had no response within ", &millis(self.patience()), " ms"])

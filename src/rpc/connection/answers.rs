@@ -23,6 +23,7 @@ impl<S: Speaker> Connection<S> {
                     self.line.facts = facts;
                     self.line.link = Link::Open;
                     self.line.used = self.clock.now;
+                    self.answer_again();
                 }
                 Err(error) => self.lose(&error),
             };

@@ -5,7 +5,8 @@
 //! old id, under which it reaches the server once.
 //!
 //! That has a limit in time. Then everything fails that was on its way, as on any lost connection, and the next connection
-//! begins anew; so it does if the relay lacks something that was missed.
+//! begins anew; so it does if the relay lacks something that was missed. Only what was responded to the server cannot fail any
+//! more: it is sent again as long as the relay has the same socket, in which the ids of its requests hold.
 
 use crate::error::{Error, ErrorCode};
 use crate::json::{ObjectWriter, Value, parse_u64, write_u64};
@@ -18,8 +19,8 @@ use super::{Connection, Link, NEVER, Output, network};
 /// What a client has to ask for, as the subprotocol of its WebSocket.
 pub const SUBPROTOCOL: &str = "turnwire.v1";
 
-/// How long a connection that broke is made again, in milliseconds.
-const LONGEST: u64 = 10_000;
+/// How long a connection that broke is made again, and how long one of these may take to open, in milliseconds.
+pub(super) const LONGEST: u64 = 10_000;
 /// The first pause before that, in milliseconds, about. Each other one is as long as all before it.
 const PAUSE: u64 = 200;
 /// A connection that has lasted for so long is made again without a pause.
@@ -30,8 +31,10 @@ const SUPERSEDED: u16 = 4003;
 /// What is known of the held socket.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// The id of the relay's journal; empty while nothing was read of it that another connection could go on with.
+    /// The id of the relay's journal that was read last.
     log: String,
+    /// Whether something was read of it that another connection can go on with.
+    is_begun: bool,
     /// The number of the last message.
     after: u64,
     /// Whether the present connection has brought one.
@@ -49,7 +52,12 @@ pub(super) struct Held {
 impl Held {
     /// Whether another connection can go on with what is on its way, and there is something.
     fn can_go_on(&self, is_awaited: bool) -> bool {
-        !self.log.is_empty() && (is_awaited || !self.answers.is_empty())
+        self.is_begun && (is_awaited || !self.answers.is_empty())
+    }
+
+    /// What remains when no connection can go on.
+    pub(super) fn lost(self) -> Self {
+        Self { log: self.log, answers: self.answers, ..Self::default() }
     }
 
     /// Keeps a message that was sent and is no request, if it has to be sent again on another connection.
@@ -66,7 +74,7 @@ impl Held {
         let mut text = String::new();
         let mut object = ObjectWriter::new(&mut text);
         object.str("turnwire", "attach").str("reader", name);
-        if !self.log.is_empty() {
+        if self.is_begun {
             object.str("log", &self.log);
             write_u64(object.member("after"), self.after);
         }
@@ -81,9 +89,14 @@ impl<S: Speaker> Connection<S> {
         self.dials_at() < NEVER
     }
 
+    /// Whether the connection that is being made takes the place of one that broke.
+    pub(super) fn is_made_again(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.is_begun)
+    }
+
     /// When a connection is made in place of the one that broke.
     pub(super) fn dials_at(&self) -> u64 {
-        let held = self.held.as_ref().filter(|held| self.line.link == Link::Down && !held.log.is_empty());
+        let held = self.held.as_ref().filter(|held| self.line.link == Link::Down && held.is_begun);
         held.map_or(NEVER, |held| held.dial_at)
     }
 
@@ -117,11 +130,24 @@ impl<S: Speaker> Connection<S> {
     /// The server, or its relay, has closed the connection with this code.
     pub(super) fn left(&mut self, code: u16, error: &Error) {
         match code {
-            // To come again would only drive the other one away.
-            SUPERSEDED if self.held.is_some() => self.lose(&Error::new(ErrorCode::Rpc, &error.message)),
+            SUPERSEDED if self.held.is_some() => self.superseded(error),
             // The attachment was wrong, the socket has ended, there are too many readers: it is no use to go on.
             4000 | 4001 | 4005 => self.lose(error),
             _ => self.interrupt(error),
+        }
+    }
+
+    /// The relay prefers another connection of this name. Soon after one broke, that is most likely the broken one, whose
+    /// beginning arrived late. To come again at any other time would only drive another client away.
+    fn superseded(&mut self, error: &Error) {
+        let now = self.clock.now;
+        match self.held.as_mut().filter(|held| held.dial_at > 0 && now - held.broken_at < LONGEST) {
+            Some(held) => {
+                // Two that drive each other away do not begin to count anew.
+                held.has_come = false;
+                self.interrupt(error);
+            }
+            None => self.lose(&Error::new(ErrorCode::Rpc, &error.message)),
         }
     }
 
@@ -172,14 +198,17 @@ impl<S: Speaker> Connection<S> {
             let problem = "the server is no relay: leave out `relay`";
             return self.lose(&Error::new(ErrorCode::UnexpectedResponse, problem));
         };
-        let is_known = !held.log.is_empty();
-        text("log").clone_into(&mut held.log);
+        let is_known = std::mem::replace(&mut held.is_begun, true);
+        if held.log != text("log") {
+            // The ids of another socket's requests name others.
+            held.answers.clear();
+            text("log").clone_into(&mut held.log);
+        }
         held.after = said.get("after").and_then(Value::as_u64).unwrap_or_default();
         held.attached_at = self.clock.now;
         if is_known && said.get("whole").and_then(Value::as_bool) == Some(true) {
             return self.go_on();
         }
-        held.answers.clear();
         if is_known {
             self.give_up(&network("the relay does not have all that was missed"), true);
         }
@@ -189,7 +218,7 @@ impl<S: Speaker> Connection<S> {
     /// Nothing was missed. What may not have arrived is sent again.
     fn go_on(&mut self) {
         let (now, due) = (self.clock.now, self.clock.after(self.patience()));
-        let Self { line, held, calls, outbox, .. } = self;
+        let Self { line, calls, outbox, .. } = self;
         (line.link, line.used) = (Link::Open, now);
         for call in calls {
             call.go_on(line.messages, now, due);
@@ -197,10 +226,15 @@ impl<S: Speaker> Connection<S> {
                 outbox.repeat(message, number);
             }
         }
-        for answer in held.iter().flat_map(|held| &held.answers) {
-            outbox.repeat(answer, 0);
-        }
+        self.answer_again();
         self.is_unsettled = true;
+    }
+
+    /// Sends again what was responded, and the relay has not confirmed.
+    pub(super) fn answer_again(&mut self) {
+        for answer in self.held.iter().flat_map(|held| &held.answers) {
+            self.outbox.repeat(answer, 0);
+        }
     }
 }
 

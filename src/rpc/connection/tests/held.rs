@@ -63,6 +63,15 @@ impl Relayed {
         self.says(&format!(r#"{{"id":"{id}","result":{result}}}"#))
     }
 
+    /// The page allows what Codex asks under this id.
+    fn approves(&mut self, call: u32, id: &str) {
+        let asked = format!(r#"{{"id":"{id}","action":"item/commandExecution/requestApproval"}}"#);
+        let item = r#"{"type":"user.tool_approval","tool_call_id":"c","approval":{"status":"allow"}"#;
+        let params = format!(r#"{{"sessionId":"s1","turnId":"u","input":[{item},"suspension":{asked}}}]}}"#);
+        let done = self.play.asks(call, Call::AnswerTurn, &params);
+        assert_eq!(done, ["respond".to_owned(), format!("answer {call}")]);
+    }
+
     fn delta(&mut self) -> Vec<String> {
         self.says(&format!(r#"{{"method":"item/agent_message/delta","params":{DELTA}}}"#))
     }
@@ -165,15 +174,8 @@ fn calls_that_are_made_meanwhile_wait() {
 fn an_answer_is_sent_again_until_the_relay_confirms_it() {
     let mut relayed = Relayed::connected(Dialect::Codex);
     relayed.play.passes(600);
-    for (call, id) in [(2, "0"), (3, r#"\"r\\/1\""#)] {
-        let asked = format!(r#"{{"id":"{id}","action":"item/commandExecution/requestApproval"}}"#);
-        let item = r#"{"type":"user.tool_approval","tool_call_id":"c","approval":{"status":"allow"}"#;
-        let params = format!(r#"{{"sessionId":"s1","turnId":"u","input":[{item},"suspension":{asked}}}]}}"#);
-        assert_eq!(
-            relayed.play.asks(call, Call::AnswerTurn, &params),
-            ["respond".to_owned(), format!("answer {call}")]
-        );
-    }
+    relayed.approves(2, "0");
+    relayed.approves(3, r#"\"r\\/1\""#);
     assert!(relayed.play.sent.last().is_some_and(|text| text.contains(r#""id":"r\/1","result""#)));
     assert_eq!(relayed.play.hears(Input::Broken), ["close", "connect"]);
     let last = relayed.number;
@@ -186,6 +188,70 @@ fn an_answer_is_sent_again_until_the_relay_confirms_it() {
     assert_eq!(relayed.comes_again(last), ["respond"]);
     assert_eq!(relayed.says(r#"{"turnwire":"answered","id":0}"#), NONE);
     assert_eq!(relayed.play.hears(Input::Broken), ["close"], "nothing is awaited");
+}
+
+#[test]
+fn an_answer_is_sent_again_however_late_while_the_relay_has_the_same_socket() {
+    for (log, is_same) in [("c0", true), ("c1", false)] {
+        let mut relayed = Relayed::connected(Dialect::Codex);
+        relayed.play.passes(600);
+        relayed.approves(2, "0");
+        let answer = relayed.play.sent.last().cloned().expect("the answer");
+        assert_eq!(relayed.play.hears(Input::Broken), ["close", "connect"]);
+        while relayed.play.hears(Input::Broken) == ["close"] && relayed.play.connection.is_interrupted() {
+            while relayed.play.passes(100) != ["connect"] {}
+        }
+        assert_eq!(relayed.play.asks(3, Call::GetSession, GET), ["connect"]);
+        assert_eq!(relayed.play.hears(Input::Opened), ["attach"]);
+        assert!(relayed.play.sent.last().is_some_and(|attach| !attach.contains("log")));
+        relayed.attached(log, true);
+        let mut done = relayed.replies("initialize", HELLO);
+        done.sort();
+        assert_eq!(done, if is_same { vec!["respond", "thread/read"] } else { vec!["thread/read"] }, "{log}");
+        assert_eq!(
+            relayed.play.sent.iter().filter(|sent| **sent == answer).count(),
+            1 + usize::from(is_same)
+        );
+    }
+}
+
+#[test]
+fn a_connection_that_hangs_is_given_up_after_ten_seconds() {
+    for timeout in [0, 30_000] {
+        let mut relayed = Relayed::streaming();
+        relayed.play.connection.limits.connect_timeout = timeout;
+        assert_eq!(relayed.play.hears(Input::Broken), ["close", "connect"]);
+        assert_eq!(relayed.play.passes(9_999), NONE);
+        assert_eq!(relayed.play.passes(1), ["close", "end 2 network"]);
+    }
+    let mut relayed = Relayed::streaming();
+    assert_eq!(relayed.play.hears(Input::Broken), ["close", "connect"]);
+    assert_eq!(relayed.play.passes(1000), ["close"], "the `connectTimeout` is shorter");
+    assert_eq!(relayed.play.passes(1000), ["connect"], "another one may open");
+    let last = relayed.number;
+    assert_eq!(relayed.comes_again(last), NONE);
+}
+
+#[test]
+fn an_older_connection_of_its_own_drives_a_client_away_once() {
+    let mut relayed = Relayed::streaming();
+    relayed.play.hears(Input::Broken);
+    let last = relayed.number;
+    assert_eq!(relayed.comes_again(last), NONE);
+    assert_eq!(relayed.play.hears(Input::Closed(4003, "superseded")), ["close"]);
+    assert_eq!(relayed.play.passes(265), ["connect"]);
+    assert_eq!(relayed.comes_again(last), NONE);
+    assert_eq!(relayed.delta(), ["deliver 2 kept 1"]);
+    relayed.play.passes(1000);
+    assert_eq!(relayed.play.hears(Input::Closed(4003, "superseded")), ["close", "connect"]);
+    let last = relayed.number;
+    assert_eq!(relayed.comes_again(last), NONE);
+    let began = relayed.play.now;
+    while relayed.play.now - began < 10_000 {
+        relayed.play.passes(400);
+        relayed.delta();
+    }
+    assert_eq!(relayed.play.hears(Input::Closed(4003, "superseded")), ["close", "end 2 rpc"]);
 }
 
 #[test]
