@@ -103,6 +103,11 @@ impl<'a> Object<'a> {
         self.members.iter().map(|(key, value)| (&**key, value))
     }
 
+    /// The values of the members, mutable, in order.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value<'a>> {
+        self.members.iter_mut().map(|(_, value)| value)
+    }
+
     /// The same object with its own copy of all text.
     pub fn into_owned(self) -> Object<'static> {
         let owned =

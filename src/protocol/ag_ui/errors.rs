@@ -48,25 +48,33 @@ fn problem(problem: &Object<'_>) -> Option<String> {
     short(problem.text("msg")).filter(|said| !said.is_empty()).map(|said| sentence(&[&said, &place]))
 }
 
-/// A body without the parts of the request in it.
+/// A body without the parts of the request in it. JSON stays JSON.
 pub(super) fn without_input(body: &str) -> Cow<'_, str> {
-    let mut json = Value::parse(body).unwrap_or_default();
-    if remove_input(&mut json) { json.to_json().into() } else { own(body).into() }
+    let Ok(mut json) = Value::parse(body) else { return own(body).into() };
+    if remove_input(&mut json) { json.to_json().into() } else { body.into() }
 }
 
-/// Removes the input beside each problem. Returns whether there was one.
+/// Removes the input beside each problem of a list, and behind each text. Returns whether there was one.
 fn remove_input(json: &mut Value<'_>) -> bool {
-    let problems = match json {
-        Value::Object(members) => members.get_mut("detail"),
-        other => Some(other),
-    };
-    let mut has_removed = false;
-    for problem in
-        problems.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
-    {
-        for name in ["input", "ctx"] {
-            has_removed |= problem.remove(name).is_some();
+    match json {
+        Value::String(text) => {
+            let said = own(text);
+            let has_more = said.len() < text.len();
+            if has_more {
+                *json = said.to_owned().into();
+            }
+            has_more
         }
+        Value::Array(items) => items.iter_mut().fold(false, |has_removed, item| {
+            let problem = item.as_object_mut();
+            let given = problem.is_some_and(|problem| {
+                ["input", "ctx"].iter().filter(|name| problem.remove(name).is_some()).count() > 0
+            });
+            remove_input(item) | given | has_removed
+        }),
+        Value::Object(members) => {
+            members.values_mut().fold(false, |has_removed, value| remove_input(value) | has_removed)
+        }
+        _ => false,
     }
-    has_removed
 }

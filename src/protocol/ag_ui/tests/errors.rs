@@ -49,7 +49,17 @@ fn an_error_has_nothing_of_the_request() {
         let error = error(400, &body);
         assert!(!error.body.as_deref().expect("a body").contains("secret"), "{body}");
         assert!(error.message.ends_with("Field required"), "{}", error.message);
+        // What is read of it later is what the server said.
+        let kept = error.body.as_deref().expect("a body");
+        let is_json = body.starts_with('{');
+        assert_eq!(Value::parse(kept).is_ok(), is_json, "{kept}");
+        assert_eq!(super::super::errors::message(kept), super::super::errors::message(&body), "{kept}");
     }
+    let nested = r#"{"error":{"message":"no [type=x, input_value='secret']"},"errors":[{"input":{"key":"secret"},"code":1.50}]}"#;
+    assert_eq!(
+        error(400, nested).body.as_deref(),
+        Some(r#"{"error":{"message":"no"},"errors":[{"code":1.50}]}"#)
+    );
     assert_eq!(error(409, r#"{"detail":"busy"}"#).body.as_deref(), Some(r#"{"detail":"busy"}"#));
 }
 
