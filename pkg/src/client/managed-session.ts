@@ -1,6 +1,7 @@
 // A session whose data the client keeps, for servers that have no ids for turns.
 import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
+import type { TurnwireError } from "../common/errors.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
 import type { Limits } from "../transport/clocks.js";
@@ -8,6 +9,9 @@ import type { ListOptions, RequestOptions } from "../transport/lists.js";
 import type { SessionRecord, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Agent, AgentSettings, ServerTool, StreamMode } from "./agent.js";
 import type { KeptMessages, RunSettings } from "./run-settings.js";
+
+/** Adds a listener to failures of a session that no call waits for. Returns the function that removes it. */
+export type SessionListening = (topic: "error", listener: (error: TurnwireError) => void) => () => void;
 
 /** Admits turns one after the other, and keeps the settings that each of them sends to the server. */
 export interface ManagedSession {
@@ -25,6 +29,8 @@ export interface ManagedSession {
   configure(settings: AgentSettings & RunSettings): void;
   /** The conversation, if the client keeps it. */
   messages?(): string;
+  /** Adds a listener, if something can fail that no call waits for. */
+  readonly on?: SessionListening;
   /**
    * Admits a turn that is about to start: no other one runs, and the waiting calls are known. Returns what to wait for;
    * `undefined` if it may start at once. Throws if the turn is not allowed. `reread` reads the history, and calls

@@ -2,7 +2,7 @@
 import type { CoreSession, CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
 import { type Capabilities, newId } from "../boundary/capabilities.js";
-import { adopting, busy, InputError, StateError } from "../common/errors.js";
+import { adopting, busy, InputError, StateError, type TurnwireError } from "../common/errors.js";
 import type { ListedEvent } from "../delivery/delivery.js";
 import { type Limits, within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
@@ -356,6 +356,14 @@ export class Session {
    */
   messages(): string {
     return this.#managed?.messages?.() ?? "";
+  }
+
+  /**
+   * Calls `listener` with what fails and no call waits for: with `"ag-ui"` what the `store` of `connect` throws, once until
+   * it works again. Without a listener that is an uncaught error. Returns the function that removes it.
+   */
+  on(topic: "error", listener: (error: TurnwireError) => void): () => void {
+    return this.#managed?.on?.(topic, listener) ?? (() => {});
   }
 
   /**

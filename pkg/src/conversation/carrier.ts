@@ -179,6 +179,7 @@ export class Carrier implements Carrying {
     this.#opening = Promise.resolve(session);
     const { tools } = this.#options;
     if (tools && session.capabilities.pageTools) session.tools(tools);
+    session.on("error", (error) => this.#fail(error));
     this.#to.opened(session);
   }
 

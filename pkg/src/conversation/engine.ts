@@ -1,6 +1,6 @@
 // The life of a conversation behind its readables: tells its plan what happens, has the plan's effects carried out, and
 // puts together what is shown.
-import { FrameNotifier, InputError, Listeners, messageOf, onReturn, StateError } from "../client/face.js";
+import { FrameNotifier, Listeners, onReturn, StateError } from "../client/face.js";
 import type { Client } from "../client/client.js";
 import type { Session } from "../client/session.js";
 import type { TurnwireError } from "../common/errors.js";
@@ -15,7 +15,7 @@ import type { PlannedTurn, PlanView } from "./plan/effects.js";
 import type { Fact, PlanOptions, WhenBusy } from "./plan/facts.js";
 import { createPlan } from "./plan/plan.js";
 import { refusalError } from "./refusals.js";
-import type { TextStore } from "../common/store.js";
+import { inTime, type TextStore, watchedStore } from "../common/store.js";
 import { lead, type News, news } from "./tabs.js";
 import type { TrackedTurn } from "./tracked.js";
 import type { ConversationTopics, UserMessage } from "./types.js";
@@ -73,8 +73,7 @@ export class Engine implements Carried {
   /** The ends of the names that are being read. */
   readonly #unread = new Set<string>();
   restored: Promise<unknown> | undefined;
-  /** What the store has thrown last, which is told once; empty if it works. */
-  #storeFailure = "";
+  readonly #use = watchedStore((error) => this.failed(error, false));
   /** The facts that wait until the one before was taken. */
   readonly #facts: Fact[] = [];
   #isTelling = false;
@@ -131,7 +130,7 @@ export class Engine implements Carried {
 
   /** Whether a text of the person is here that was not sent. */
   get isHolding(): boolean {
-    return [...this.#kept.values()].some((text) => text !== "");
+    return [...this.#kept.values()].some(Boolean);
   }
 
   /** What is written (JSON); empty if nothing is. */
@@ -235,8 +234,9 @@ export class Engine implements Carried {
     if (this.#isStarted) return;
     this.#isStarted = true;
     for (const end of this.#kept.keys()) {
-      const restore = (text: string | null): void => {
-        this.#unread.delete(end);
+      const restore = (text: string | null | undefined): void => {
+        // Not one that was given up: what is here has taken its place.
+        if (!this.#unread.delete(end)) return;
         if (text && end === "") this.tell({ kind: "restored", text });
         // What was written meanwhile stays.
         else if (text && this.draft === "") this.#kept.set(end, text);
@@ -245,9 +245,12 @@ export class Engine implements Carried {
         this.#frames.notify();
       };
       this.#unread.add(end);
-      const stored = this.#withStore((store, key) => store.get(key + end));
-      if (typeof stored !== "object" || stored === null) restore(stored ?? null);
-      else this.restored = Promise.all([this.restored, stored.catch((error: unknown) => (this.#storeFailed(error), null)).then(restore)]);
+      const read = this.#withStore(end, "", (store, key) => {
+        const stored = store.get(key);
+        return stored && typeof stored === "object" ? inTime(stored).then(restore) : restore(stored);
+      });
+      // Whatever the store has thrown, the page goes on.
+      this.restored = Promise.all([this.restored, read.then(() => restore(null))]);
     }
     void this.#carrier.connect();
   }
@@ -380,9 +383,9 @@ export class Engine implements Carried {
     if (this.#isClosed) return;
     if (this.sessionId === null) {
       // What is kept moves to the session's name.
-      for (const end of this.#kept.keys()) this.#withStore((store, key) => store.remove(key + end));
+      for (const end of this.#kept.keys()) void this.#withStore(end, "", (store, key) => store.remove(key));
       this.sessionId = session.id;
-      for (const [end, text] of this.#kept) if (text !== "") this.#keep(end, text);
+      for (const [end, text] of this.#kept) if (text) this.#keep(end, text);
     }
     this.#know(session.capabilities);
     this.topics.tell("session", session);
@@ -428,27 +431,13 @@ export class Engine implements Carried {
   #keep(end: string, text: string): void {
     this.#kept.set(end, text);
     // What the store has is read first.
-    if (!this.#unread.has(end)) this.#withStore((store, key) => (text === "" ? store.remove(key + end) : store.set(key + end, text)));
+    if (!this.#unread.has(end)) void this.#withStore(end, text, (store, key) => (text ? store.set(key, text) : store.remove(key)));
   }
 
-  /** A store is the page's own: what it throws is reported, and stops nothing. */
-  #withStore<T>(use: (store: TextStore, key: string) => T): T | undefined {
+  /** Uses the store for what is kept under this end of its name. */
+  #withStore(end: string, text: string, use: (store: TextStore, key: string) => unknown): Promise<void> {
     const { store } = this.#options;
-    try {
-      const result = store ? use(store, `turnwire:${this.sessionId ?? this.#key}`) : undefined;
-      this.#storeFailure = "";
-      return result;
-    } catch (error) {
-      this.#storeFailed(error);
-      return undefined;
-    }
-  }
-
-  /** Each key stroke may fail alike. */
-  #storeFailed(cause: unknown): void {
-    const message = messageOf(cause);
-    if (message === this.#storeFailure) return;
-    this.#storeFailure = message;
-    this.failed(new InputError("invalid_option", `\`store\` failed: ${message}`, { cause }), false);
+    // A store that cannot be read works again when the queue is kept: that happens with each message.
+    return this.#use(text && end, text, () => store && use(store, `turnwire:${this.sessionId ?? this.#key}${end}`));
   }
 }

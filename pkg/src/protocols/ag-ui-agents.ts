@@ -1,10 +1,10 @@
 // The sessions of servers that have none: the client makes them, and keeps their conversations in a store (AG-UI).
 import { Call } from "../boundary/calls.js";
 import type { Agent } from "../client/agent.js";
-import { ApiError, demand, InputError, Listeners, messageOf, newId, split, Watch, within } from "../client/face.js";
-import type { ManagedAgents, ManagedOptions, MakeSession } from "../client/managed-session.js";
+import { ApiError, demand, InputError, Listeners, messageOf, newId, split, type TurnwireError, Watch } from "../client/face.js";
+import type { ManagedAgents, ManagedOptions, MakeSession, SessionListening } from "../client/managed-session.js";
 import type { KeptMessages, RunSettings } from "../client/run-settings.js";
-import { sessionStore, type TextStore } from "../common/store.js";
+import { inTime, sessionStore, type TextStore, watchedStore } from "../common/store.js";
 import type { Limits } from "../transport/clocks.js";
 import type { ListOptions } from "../transport/lists.js";
 import type { Transport } from "../transport/transport.js";
@@ -22,6 +22,8 @@ export interface AgUiSetup {
   readonly keep: (conversation: string) => void;
   /** Stops the run of a session with these terms, and resolves when it has ended. Never rejects: a failure is reported. */
   readonly stop: (terms: object) => Promise<void>;
+  /** Adds a listener to failures that no call waits for. Returns the function that removes it. */
+  readonly on: SessionListening;
 }
 
 /** The sessions of a server, which it does not know. */
@@ -53,7 +55,7 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
 
   async read(id: string, options: ManagedOptions): Promise<S> {
     const given = options.messages as KeptMessages | undefined;
-    const messages = given ?? (await within(split(options)[0], () => this.#stored(id))) ?? undefined;
+    const messages = given ?? (await this.#stored(id)) ?? undefined;
     if (messages === undefined) {
       throw new InputError("invalid_input", `no conversation of session \`${id}\` is stored here, and the server keeps none: pass \`messages\``);
     }
@@ -62,7 +64,8 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
 
   async #stored(id: string): Promise<string | null | undefined> {
     try {
-      return await this.#store?.get(key(id));
+      const stored = this.#store?.get(key(id));
+      return stored && typeof stored === "object" ? await inTime(stored) : stored;
     } catch (cause) {
       throw new InputError("invalid_option", `\`store\` could not be read: ${messageOf(cause)}`, { cause });
     }
@@ -93,18 +96,24 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     const record = await this.#server.transport.ask<SessionRecord>(Call.CreateSession, { id, agentName }, split(options)[0]);
     const identified = (message: object): object => ({ id: newId(), ...message });
     const conversation = typeof messages === "string" ? messages : JSON.stringify({ messages: messages.map(identified) });
-    // What the page's own store throws is reported, and stops nothing.
-    const told = new Listeners<{ messages: string; failure: unknown }>();
-    told.add("messages", (text) => this.#store?.set(key(id), text));
-    told.add("failure", (error) => {
+    const listeners = new Listeners<{ error: TurnwireError; uncaught: TurnwireError }>();
+    listeners.add("uncaught", (error) => {
       throw error;
     });
-    const stop = (terms: object): Promise<void> =>
-      this.#stop(id, terms).catch((error) => {
-        // A run that has ended just then cannot be stopped any more.
-        if (!(error instanceof ApiError && [404, 409].includes(error.status ?? 0))) told.tell("failure", error);
-      });
-    const setup: AgUiSetup = { settings: options, conversation, keep: (text) => told.tell("messages", text), stop };
+    // In a task of its own: who opens the session can listen by then.
+    const tell = (error: TurnwireError): void => void setTimeout(() => listeners.tell(listeners.has("error") ? "error" : "uncaught", error));
+    const use = watchedStore(tell);
+    const setup: AgUiSetup = {
+      settings: options,
+      conversation,
+      keep: (text) => void use(id, text, () => this.#store?.set(key(id), text)),
+      stop: (terms) =>
+        this.#stop(id, terms).catch((error) => {
+          // A run that has ended just then cannot be stopped any more.
+          if (!(error instanceof ApiError && [404, 409].includes(error.status ?? 0))) tell(error);
+        }),
+      on: (topic, listener) => listeners.add(topic, listener),
+    };
     // A session is there from its beginning, whatever becomes of its first run.
     setup.keep(conversation || "{}");
     return this.#make(record, true, setup);

@@ -5,7 +5,7 @@ import type { Capabilities } from "../boundary/capabilities.js";
 import { adopting, busy, capabilitiesOf, demandNames } from "../client/face.js";
 import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
-import type { ManagedSession } from "../client/managed-session.js";
+import type { ManagedSession, SessionListening } from "../client/managed-session.js";
 import type { RunSettings } from "../client/run-settings.js";
 import type { TurnStatus } from "../snapshot/snapshot.js";
 import type { ToolSpec } from "../tools/spec.js";
@@ -32,6 +32,7 @@ function textOf(input: readonly TurnInputItem[]): string {
 /** The session. */
 export class AgUiSession implements ManagedSession {
   readonly agent = null;
+  readonly on: SessionListening;
   readonly #core: CoreSession;
   readonly #keep: AgUiSetup["keep"];
   readonly #stop: AgUiSetup["stop"];
@@ -41,8 +42,9 @@ export class AgUiSession implements ManagedSession {
   #kept: string;
   #terms: Record<string, unknown> = {};
 
-  constructor(core: CoreSession, { settings, conversation, keep, stop }: AgUiSetup) {
+  constructor(core: CoreSession, { settings, conversation, keep, stop, on }: AgUiSetup) {
     this.#core = core;
+    this.on = on;
     this.#keep = keep;
     this.#stop = stop;
     this.#kept = this.#conversation(conversation);

@@ -1,6 +1,7 @@
 // Sessions whose conversation the client keeps: what each run is sent, what is stored, and how a page goes on after a reload.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as settled } from "node:timers/promises";
 import { allow, connect, respond } from "../../dist/index.js";
 import { calls, finished, run, says, serveRuns, started, stream } from "../support/ag-ui.mjs";
 import { failure, textOf } from "../support/collect.mjs";
@@ -232,21 +233,57 @@ test("what is wrong is refused by its name, and nothing is sent", async () => {
   assert.deepEqual(sent, []);
 });
 
-test("a store that fails is reported, and stops nothing; none at all keeps nothing", async (t) => {
-  const reports = [];
-  const before = globalThis.reportError;
-  globalThis.reportError = (error) => reports.push(error.message);
-  t.after(() => (globalThis.reportError = before));
-  const store = { get: () => null, set: () => { throw new Error("full"); }, remove: () => {} };
-  const { client } = await serveRuns([run(...says("m1", "One"))], { store });
-  const turn = (await client.agents.createSession("any")).createTurn("Hi");
-  await turn.waitForCompletion();
-  assert.deepEqual([turn.status, textOf(turn)], ["done", "One"]);
-  assert.ok(reports.length > 0 && reports.every((message) => message === "full"));
+for (const [how, fail] of [["throws", () => { throw new Error("full"); }], ["rejects", () => Promise.reject(new Error("full"))]]) {
+  test(`a store that ${how} is told to the session's listeners once until it works again, and stops nothing`, async (t) => {
+    const uncaught = [];
+    const before = globalThis.reportError;
+    globalThis.reportError = (error) => uncaught.push(error);
+    t.after(() => (globalThis.reportError = before));
+    const texts = [];
+    let room = 0;
+    const store = { get: () => null, set: (_, text) => (room > 0 ? void texts.push(text) : fail()), remove: () => {} };
+    const { client } = await serveRuns(["One", "Two", "Three", "Four", "Five"].map((text, at) => run(...says(`m${at}`, text))), { store });
+    const session = await client.agents.createSession("any");
+    const told = [];
+    const stop = session.on("error", (error) => told.push(error));
+    const play = async (text) => {
+      const turn = session.createTurn("Hi");
+      await turn.waitForCompletion();
+      await settled(20);
+      assert.deepEqual([turn.status, textOf(turn)], ["done", text]);
+    };
+    await play("One");
+    assert.deepEqual(told.map(({ name, code, message, cause }) => [name, code, message, cause.message]), [["InputError", "invalid_option", "`store` failed: full", "full"]]);
+    await play("Two");
+    assert.equal(told.length, 1);
+    // It takes a text, and is full again.
+    room = 1;
+    await play("Three");
+    assert.equal(told.length, 1);
+    room = 0;
+    await play("Four");
+    assert.deepEqual([texts.length, told.length, uncaught], [1, 2, []]);
+    stop();
+    room = 1;
+    await play("Five");
+    room = 0;
+    await session.update({ context: [], state: { n: 1 } });
+    await settled(20);
+    assert.deepEqual([texts.length, told.length, uncaught.map(({ code }) => code)], [2, 2, ["invalid_option"]], "without a listener it is uncaught");
+  });
+}
+
+test("a store that cannot be read is told; one that never answers is given up; none at all keeps nothing", async (t) => {
   const unreadable = { get: () => { throw new Error("locked"); }, set: () => {}, remove: () => {} };
   const { client: locked } = await serveRuns([], { store: unreadable });
   const { code, message } = await failure(locked.agents.getSession("any"));
   assert.deepEqual([code, /`store`.*locked/.test(message)], ["invalid_option", true]);
+  const { client: silent } = await serveRuns([], { store: { ...unreadable, get: () => new Promise(() => {}) } });
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const given = failure(silent.agents.getSession("any"));
+  t.mock.timers.tick(10_000);
+  assert.match((await given).message, /`store`.*10000 ms/);
+  t.mock.timers.reset();
   assert.equal((await failure(connect({ baseUrl: "https://agents.test/run", protocol: "ag-ui", store: {} }))).code, "invalid_option");
   const without = await connect({ baseUrl: "https://agents.test/run", protocol: "ag-ui", store: null, fetch: async () => run() });
   const session = await without.agents.createSession("any");

@@ -108,6 +108,8 @@ test("ag-ui: a conversation that no longer fits in the tab's storage is not cont
     const server = { requests, connection: { ...connection, store: undefined } };
     const { chats, client } = await pageOf(undefined, { protocol: "ag-ui", server, store: undefined });
     const chat = chats.create();
+    const errors = [];
+    chat.on("error", (error) => errors.push(error));
     chat.send("one");
     await quiet(chat);
     const { sessionId } = chat.info.get();
@@ -116,9 +118,66 @@ test("ag-ui: a conversation that no longer fits in the tab's storage is not cont
     await quiet(chat);
     assert.ok(!storage.texts.has(`turnwire:messages:${sessionId}`));
     await assert.rejects(client.agents.getSession(sessionId), { code: "invalid_input", message: /no conversation/ });
+    assert.ok(errors.some(({ code, cause }) => code === "invalid_option" && cause.name === "QuotaExceededError"), String(errors));
+    assert.ok(errors.length <= 2, "once for each of the two stores");
     chats.close();
   });
-  assert.ok(uncaught.length > 0 && uncaught.every(({ name }) => name === "QuotaExceededError"), String(uncaught));
+  assert.deepEqual(uncaught, []);
+});
+
+test("a store that takes nothing is told once, whatever else it can do, and also if it rejects", async () => {
+  for (const fail of [() => { throw new Error("locked"); }, () => Promise.reject(new Error("locked"))]) {
+    const { chats } = await pageOf(echo, { store: { get: () => null, set: fail, remove: () => {} } });
+    const chat = chats.create();
+    const errors = [];
+    chat.on("error", ({ message }) => errors.push(message));
+    for (const text of ["a", "", "b", ""]) chat.setDraft(text);
+    chat.send("one");
+    await until(chat, () => linesOf(chat).includes("assistant: You said one."));
+    await settle();
+    assert.deepEqual(errors, ["`store` failed: locked"]);
+    chats.close();
+  }
+});
+
+test("a text that does not fit is told once while others do", async () => {
+  const memory = memoryStore();
+  const set = (key, text) => (key.endsWith("/draft") ? memory.set(key, text) : assert.fail("no room"));
+  const { script, end } = slow();
+  const { chats } = await pageOf(script, { store: { ...memory, set } });
+  const chat = chats.create();
+  let told = 0;
+  chat.on("error", () => (told += 1));
+  for (const text of ["one", "two", "three"]) {
+    chat.send(text);
+    chat.setDraft(text);
+  }
+  assert.equal(told, 1);
+  end();
+  await quiet(chat);
+  chats.close();
+});
+
+test("a store that never answers is given up, and the conversation goes on with what the page has", async (context) => {
+  const memory = memoryStore();
+  const { server, chats, client } = await pageOf(echo, { store: { ...memory, get: () => new Promise(() => {}) } });
+  const { id } = await client.agents.createSession("support");
+  const chat = chats.open(id);
+  const errors = [];
+  chat.on("error", ({ code, message }) => errors.push([code, message]));
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  chat.send("one");
+  chat.setDraft("two");
+  await Promise.resolve();
+  context.mock.timers.tick(9_999);
+  assert.deepEqual([errors.length, memory.texts.size], [0, 0]);
+  context.mock.timers.tick(1);
+  context.mock.timers.reset();
+  await until(chat, () => linesOf(chat).includes("assistant: You said one."));
+  assert.deepEqual(errors, [["invalid_option", "`store` failed: the call took longer than its `deadline`, 10000 ms"]]);
+  assert.match(memory.texts.get(`turnwire:${id}/draft`), /two/);
+  assert.ok(server.requests.length > 0);
+  chats.close();
 });
 
 /** A store that answers when it is told to. */
