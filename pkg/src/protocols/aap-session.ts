@@ -201,9 +201,12 @@ function copied<T>(json: T): T {
   return JSON.parse(JSON.stringify(json)) as T;
 }
 
-/** Whether a turn with this input is the one that the history has. */
-function hasInput(input: readonly TurnInputItem[], known: readonly TurnInputItem[]): boolean {
-  const messages = (items: readonly TurnInputItem[]): string =>
-    JSON.stringify(items.map((item) => [item.type, "content" in item && item.content]));
-  return messages(input) === messages(known);
+interface HasInput {
+  readonly input: readonly TurnInputItem[];
+}
+
+/** Whether a turn with this input is the one that the history has, as servers have no ids for turns. */
+function hasInput(live: HasInput, known: HasInput): boolean {
+  const messages = ({ input }: HasInput): string => JSON.stringify(input.map((item) => [item.type, "content" in item && item.content]));
+  return messages(live) === messages(known);
 }

@@ -22,11 +22,8 @@ type ConversationExports = Exports & { conversationOf(session: number): number }
 
 /** Reads a page of a session's history, which is here. */
 export function readHistory(host: ConversationHost, page: HistoryPage): Promise<History> {
-  return readConversation(host, page, (input, known) => textOf(input) === textOf(known));
-}
-
-function textOf(input: readonly TurnInputItem[]): string {
-  return JSON.stringify(input.map((item) => [item.type, "content" in item && item.content]));
+  // The same may have been said before.
+  return readConversation(host, page, (live, { id }) => live.id === id);
 }
 
 /** The session. */

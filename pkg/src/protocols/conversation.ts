@@ -6,13 +6,13 @@ import type { Turn } from "../turn/turn.js";
 import type { SessionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 
 /**
- * Reads a page of a session's history. Turns that a client of this package started have their ids. `hasInput` finds the
- * turn that is still read here, if the server has no ids for turns.
+ * Reads a page of a session's history. Turns that a client of this package started have their ids. `isLive` says
+ * whether the last turn, of this id and input, is the one that is still read here.
  */
 export async function readConversation(
   host: ConversationHost,
   page: HistoryPage,
-  hasInput?: (input: readonly TurnInputItem[], known: readonly TurnInputItem[]) => boolean,
+  isLive?: (live: Turn, last: { id: string; input: readonly TurnInputItem[] }) => boolean,
 ): Promise<History> {
   const records = new Map<string, TurnRecord>();
   for await (const [record] of host.records({})) records.set(record.id, record);
@@ -55,7 +55,7 @@ export async function readConversation(
   if (!isNewest) return historyOf(turns, begin > 0);
   if (live && turns.length > 0) {
     // The turn continues here, and has more than the history.
-    if (hasInput?.(live.input, parts.at(-1)!.input)) turns[turns.length - 1] = live;
+    if (isLive?.(live, parts.at(-1)!)) turns[turns.length - 1] = live;
   } else host.wasRead(turns.at(-1) as Turn | undefined, newest, parts.flatMap(({ input }) => input).length);
   return historyOf(turns, begin > 0);
 }

@@ -233,6 +233,20 @@ test("what is wrong is refused by its name, and nothing is sent", async () => {
   assert.deepEqual(sent, []);
 });
 
+test("a message that is said again is not the turn before, which said the same", async () => {
+  let answer;
+  const late = new Promise((resolve) => (answer = resolve));
+  const { client } = await serveRuns([run(...says("m1", "One")), () => late]);
+  const session = await client.agents.createSession("any");
+  await session.createTurn("Hi").waitForCompletion();
+  const again = session.createTurn("Hi");
+  const ended = again.waitForCompletion();
+  assert.deepEqual((await session.history()).map(textOf), ["One"]);
+  answer(run(...says("m2", "Two")));
+  await ended;
+  assert.deepEqual((await session.history()).map(textOf), ["One", "Two"]);
+});
+
 for (const [how, fail] of [["throws", () => { throw new Error("full"); }], ["rejects", () => Promise.reject(new Error("full"))]]) {
   test(`a store that ${how} is told to the session's listeners once until it works again, and stops nothing`, async (t) => {
     const uncaught = [];
