@@ -141,9 +141,9 @@ impl Places {
         }
     }
 
-    /// The first place that is not taken.
+    /// The first place that is not taken. What has no id is no other that has none.
     fn free(&mut self, kind: &str, id: &str, is_taken: &[bool]) -> Option<usize> {
-        let number = self.names.get(&key(kind, id))?;
+        let number = self.names.get(&key(kind, id)).filter(|_| !id.is_empty())?;
         let first = self.first.get_mut(number as usize)?;
         loop {
             let (at, next) = self.list.get(*first)?;

@@ -1,8 +1,9 @@
 //! Messages: texts and reasoning. A message is shown with its first piece of text or its first call: servers begin and
 //! end empty ones before calls. The text or call that follows reasoning continues its message.
 
+use crate::error::sentence;
 use crate::event::{MAIN_THREAD, TextDelta, TextField};
-use crate::json::Object;
+use crate::json::{Object, write_u64};
 use crate::names::Names;
 use crate::protocol::EventSink;
 
@@ -77,6 +78,13 @@ impl Run {
                 self.know_call(&call_id, &name, number);
             }
         }
+    }
+
+    /// An id for a message that came without one, so many others before it. It is no part of another turn's.
+    pub(super) fn made_up_id(&self, before: usize) -> String {
+        let mut id = sentence(&[&self.start.turn_id, "-"]);
+        write_u64(&mut id, (self.messages.len() + before) as u64);
+        id
     }
 
     /// The number of the message with this key, which is added if it is new.

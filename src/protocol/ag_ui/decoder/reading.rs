@@ -268,6 +268,7 @@ impl Run {
                 && begins
         });
         let kept = known.and_then(|known| self.conversation.messages.get(known.place?));
-        kept.map_or(message.id(), Message::id).to_owned()
+        let id = kept.map_or(message.id(), Message::id);
+        if id.is_empty() && message.role() != "tool" { self.made_up_id(0) } else { id.to_owned() }
     }
 }

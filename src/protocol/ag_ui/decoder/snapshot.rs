@@ -26,7 +26,12 @@ impl Run {
             self.activity(&mut report, sink)?;
         }
         let snapshot = all.into_iter().filter_map(Message::read).collect();
-        let matched = matched(&self.conversation.messages, snapshot);
+        let mut matched = matched(&self.conversation.messages, snapshot);
+        let is_unnamed = |message: &Message| message.id().is_empty() && message.role() != "tool";
+        let unnamed = matched.iter_mut().filter(|one| is_unnamed(&one.message));
+        for (at, one) in unnamed.enumerate() {
+            one.message.put("id", &self.made_up_id(at));
+        }
         let messages = merged(&self.conversation.messages, &matched);
         // Earlier turns have shown what is before the user's last message.
         let last = matched.iter().rposition(|one| one.message.role() == "user");

@@ -422,3 +422,16 @@ fn the_first_of_two_equal_messages_is_not_the_second() {
     assert_eq!(found.shown(), ["a: Yes"]);
     assert_eq!(state(&found.seen)["status"], "done");
 }
+
+#[test]
+fn messages_of_a_thread_without_ids_are_as_many_as_they_are() {
+    let said = |text: &str| json!({"role": "assistant", "content": text});
+    let tells = Tells::Snapshot;
+    let begun = Turn::with(&hello(), &tells.terms()).feed(&[started()]).feed(&says("m", "Yes")[..2]);
+    let mut thread = stored(&begun)[..1].to_vec();
+    thread.extend(["Yes", "Yes", "No", "No"].map(said));
+    let turn = tells.tell(begun, &thread, &json!({}), Json::Null);
+    let texts: Vec<_> = stored(&turn).iter().skip(1).map(|message| message["content"].clone()).collect();
+    assert_eq!(texts, ["Yes", "Yes", "No", "No"]);
+    assert_eq!(told(&turn), "YesYesNoNo");
+}

@@ -151,3 +151,23 @@ fn a_snapshot_that_is_none_changes_nothing() {
     assert_eq!(turn.seen.of("unknown").len(), 2);
     assert_eq!(ids(&turn), ["t:0", "m"]);
 }
+
+#[test]
+fn messages_without_ids_are_as_many_as_they_are() {
+    let said = |text: &str| json!({"role": "assistant", "content": text});
+    let once = snapshot(json!([user(), said("Yes"), said("Yes"), said("No")]));
+    let turn = run(&[once.clone(), once]);
+    let shown = turn.shown();
+    let texts: Vec<_> = shown.iter().filter_map(|text| text.split_once(": ")).map(|(_, text)| text).collect();
+    assert_eq!(texts, ["Yes", "Yes", "No"]);
+    let mut ids = ids(&turn);
+    assert_eq!(ids.len(), 4);
+    ids.sort();
+    ids.dedup();
+    assert!(ids.len() == 4 && !ids.contains(&String::new()), "{ids:?}");
+    // Those that were streamed keep their ids.
+    let turn =
+        run(&[says("m", "Yes"), says("n", "Yes"), vec![snapshot(json!([user(), said("Yes"), said("Yes")]))]]
+            .concat());
+    assert_eq!(turn.shown(), ["m: Yes", "n: Yes"]);
+}
