@@ -1,6 +1,7 @@
 //! The beginning and the end of the process, and what it does in between by itself.
 
 use std::fmt;
+use std::future::pending;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,6 +31,8 @@ use crate::observe;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long readers have to hear of the end.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// How often a relay that ends looks for one that takes its place.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Why the relay does not run.
 #[derive(Debug)]
@@ -180,22 +183,31 @@ async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<
 /// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
 async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     app.is_draining.store(true, Ordering::SeqCst);
-    let company = company(&*app.log).await;
-    drains.send_replace(Some(company));
+    let at_first = company(&*app.log).await;
+    drains.send_replace(Some(at_first));
     let owned = || app.hubs.all().into_iter().filter(|hub| hub.is_owned());
     let running = owned().count();
     eprintln!("turnwire-relay: ending; {running} turns run");
-    if app.log.shared().is_some() && company != Company::Alone {
+    let hand_over = async {
+        let Some(shared) = app.log.shared() else { return };
+        if at_first == Company::Alone {
+            while shared.company().await != Ok(Company::Beside) {
+                sleep(LOOK).await;
+            }
+            drains.send_replace(Some(Company::Beside));
+        }
         // Others can read to them what runs here.
         app.hubs.all().iter().for_each(|hub| hub.send_away());
-    }
+    };
     let wait = async || {
-        while app.sockets.end_idle() > 0 || owned().next().is_some() {
+        while app.sockets.end_idle() > 0 || app.hubs.making.is_busy() || owned().next().is_some() {
             sleep(Duration::from_millis(20)).await;
         }
     };
     let deadline = *app.drains_until.get_or_init(|| Instant::now() + app.config.drain);
     tokio::select! {
+        biased;
+        () = async { hand_over.await; pending().await } => {}
         () = wait() => {}
         () = sleep_until(deadline) => {
             app.sockets.end_all();

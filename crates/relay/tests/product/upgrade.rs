@@ -56,6 +56,58 @@ async fn a_new_relay_takes_the_address_and_reads_what_the_old_one_still_runs() {
 }
 
 #[tokio::test]
+async fn a_new_relay_may_start_after_the_old_one_was_asked_to_end() {
+    let (server, scratch) = (Server::start().await, Scratch::new());
+    let (pages, admin) = (port(), port());
+    let config = open(&server, &scratch.log()).replace("127.0.0.1:0", &format!("127.0.0.1:{pages}"));
+    let config = format!("admin = \"127.0.0.1:{admin}\"\n{config}");
+    let old = Relay::start(&config);
+    let (mut reader, mut wire) = started(&old, &server, "t", 2).await;
+    old.terminate();
+    let ready = async || reqwest::get(format!("http://127.0.0.1:{admin}/readyz")).await.map(|it| it.status());
+    while !ready().await.is_ok_and(|status| status == 503) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let new = Relay::start(&config);
+    reader.until("retry: 50").await;
+    reader.rest().await.expect("a good end");
+    while !ready().await.is_ok_and(|status| status == 200) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let again = Stream::of(sent(new.events("t", 2)).await);
+    let (second, mut other) = started(&new, &server, "second", 1).await;
+    for wire in [&mut wire, &mut other] {
+        wire.chunk(STOP).await;
+        wire.end().await;
+    }
+    assert_eq!(again.rest().await.expect("a good end"), numbered(3, STOP));
+    assert!(second.rest().await.expect("a good end").ends_with(&numbered(2, STOP)));
+    assert!(old.ended().await.contains("1 turns run"));
+}
+
+#[tokio::test]
+async fn a_start_that_waits_for_the_log_is_served_by_a_relay_that_ends() {
+    let (server, scratch) = (Server::start().await, Scratch::new());
+    let relay = Relay::start(&open(&server, &scratch.log()));
+    let file = rusqlite::Connection::open(scratch.path("turns.db")).expect("the log");
+    file.execute_batch("BEGIN IMMEDIATE").expect("locked");
+    let start = tokio::spawn(sent(relay.turn("t")));
+    // It has passed all checks by then.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    relay.terminate();
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    file.execute_batch("ROLLBACK").expect("let go");
+    let (mut wire, head) = server.accept().await;
+    wire.body(&head).await;
+    wire.write(crate::world::STREAM).await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    let stream = Stream::of(start.await.expect("no panic"));
+    assert_eq!(stream.rest().await.expect("a good end"), numbered(1, STOP));
+    relay.ended().await;
+}
+
+#[tokio::test]
 async fn turns_of_a_relay_that_crashed_beside_another_are_cut_and_no_others() {
     let (server, scratch) = (Server::start().await, Scratch::new());
     let config = open(&server, &scratch.log());
