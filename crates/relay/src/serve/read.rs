@@ -341,15 +341,24 @@ impl Connected {
         if self.is_ours { Written::End } else { Written::Broken }
     }
 
-    /// Reads the log. One that is away for a moment is a pause.
-    async fn read(&self, after: u64) -> Result<Vec<Bytes>, LogError> {
-        let until = Instant::now() + HEARTBEAT;
-        loop {
-            match self.log.read(self.key.clone(), after, PAGE).await {
-                Err(LogError::Unreachable(_)) if Instant::now() < until => sleep(AGAIN).await,
-                read => return read,
+    /// The frames after an offset. A log that is away for a moment is a pause: as long for all who wait for the same page.
+    async fn frames(&self, after: u64) -> Result<Vec<Bytes>, LogError> {
+        let read = async {
+            loop {
+                let read = self.log.read(self.key.clone(), after, PAGE);
+                let read = match &self.hub {
+                    Some(hub) => hub.page(after, PAGE, read).await,
+                    None => read.await,
+                };
+                match read {
+                    Err(LogError::Unreachable(_)) => sleep(AGAIN).await,
+                    read => return read,
+                }
             }
-        }
+        };
+        timeout(HEARTBEAT, read)
+            .await
+            .unwrap_or_else(|_| Err(LogError::Unreachable("it does not answer".to_owned())))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]
@@ -377,11 +386,7 @@ impl Connected {
         } else {
             after
         };
-        let frames = match &self.hub {
-            Some(hub) => hub.page(after, PAGE, self.read(after)).await,
-            None => self.read(after).await,
-        }
-        .unwrap_or_default();
+        let frames = self.frames(after).await.unwrap_or_default();
         // It was purged, or has expired meanwhile.
         if frames.is_empty() || self.reader.wrote(after + 1, frames.len() as u64).is_err() {
             return self.leave("unread");
