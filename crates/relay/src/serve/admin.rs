@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{RawQuery, State};
-use axum::http::StatusCode;
+use axum::extract::{RawQuery, Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, put};
 use tokio::time::{Instant, timeout};
 
@@ -21,13 +23,22 @@ use crate::route;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn routes(app: Arc<App>) -> Router {
+    let actions =
+        Router::new().route("/drain", put(drain)).route("/turns", delete(purge)).layer(from_fn(refuse_pages));
     Router::new()
         .route("/metrics", get(metrics))
         .route("/livez", get(async || "ok\n"))
         .route("/readyz", get(ready))
-        .route("/drain", put(drain))
-        .route("/turns", delete(purge))
+        .merge(actions)
         .with_state(app)
+}
+
+/// Browsers name the page in each request that changes something, even if the page has made its own host's name lead here.
+async fn refuse_pages(request: Request, next: Next) -> Response {
+    if request.headers().contains_key(header::ORIGIN) {
+        return (StatusCode::FORBIDDEN, "no page may do this\n").into_response();
+    }
+    next.run(request).await
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]

@@ -210,6 +210,11 @@ async fn the_relay_that_runs_purges_by_user_and_by_session() {
         for other in ["?subject=other", "?session=a/other", "?session=other/s"] {
             assert_eq!(purge(other).await, (200, "removed 0 turns\n".to_owned()), "{other}");
         }
+        // A page of another site, which has made its own name lead here.
+        let client = reqwest::Client::new();
+        let foreign =
+            client.delete(format!("http://{admin}/turns{query}")).header("origin", "http://rebound.example");
+        assert_eq!(status(foreign).await, 403);
         assert_eq!(status(relay.events(turn, 0)).await, 200);
         assert_eq!(purge(query).await, (200, "removed 1 turns\n".to_owned()));
         assert_eq!(status(relay.events(turn, 0)).await, 404);
