@@ -34,14 +34,24 @@ export function serverWith(messages, story, { source = eventStream, requests = [
     return [encoder.encode(`data: ${JSON.stringify(created)}\nid: 1\n\n`), ...chunks];
   };
   const fetch = async (url, { method = "GET", body } = {}) => {
-    const path = new URL(url).pathname.split("/sessions")[1];
+    const { pathname, searchParams } = new URL(url);
+    const path = pathname.split("/sessions")[1];
     requests.push(`${method} ${path}`);
     if (method === "POST" && path === `/${SESSION_ID}/turns`) return source(started(JSON.parse(body)));
     const list = /^\/\w+\/(turns|events)$/.exec(path)?.[1];
-    if (list) return Response.json({ data: lists[list], pagination: { limit: 100 } });
+    if (list) return Response.json(pageOf(lists[list], searchParams));
     return truefoundry.answer({ method: "POST", path: "/sessions" });
   };
   return { baseUrl: BASE_URL, fetch };
+}
+
+/** A page of a list: from its token on, or from the events of a turn. */
+function pageOf(list, asked) {
+  const limit = Number(asked.get("limit"));
+  const turn = asked.get("last_turn_id");
+  const from = Number(asked.get("page_token") ?? (turn ? list.findIndex(({ turn_id }) => turn_id === turn) : 0));
+  const next = from + limit < list.length ? { next_page_token: String(from + limit) } : {};
+  return { data: list.slice(from, from + limit), pagination: { limit, ...next } };
 }
 
 /** The server's record of each turn, and its events. */
