@@ -26,8 +26,14 @@ export async function openThread(world, adapter, about = {}) {
   return page;
 }
 
+/** Types into a field, in place of what is in it. Over WebDriver BiDi, `fill` changes a field that React controls without its knowledge. */
+export async function type(field, text) {
+  await field.selectText();
+  await field.pressSequentially(text);
+}
+
 export async function write(page, text) {
-  await box(page).fill(text);
+  await type(box(page), text);
   await box(page).press("Enter");
 }
 

@@ -1,7 +1,7 @@
 // A page of `useChat` on `turnwire/ai`, with the gateway's scripted agents: the same page as on its own transport.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ASKING, BRANCHED, button, CALLING, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, write } from "./adapters.mjs";
+import { ASKING, BRANCHED, button, CALLING, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, type, write } from "./adapters.mjs";
 import { useApps } from "./world.mjs";
 
 const world = useApps();
@@ -37,7 +37,7 @@ describe("useChat", { concurrency: 4 }, () => {
   test("the guide's page streams, and goes on after a reload", async () => {
     const page = await world.page("/ai/index.html?guide");
     await status(page, "ready");
-    await page.getByLabel("Message").fill("slow");
+    await type(page.getByLabel("Message"), "slow");
     await page.getByLabel("Message").press("Enter");
     await page.waitForSelector("[data-role=assistant] p");
     await page.reload();

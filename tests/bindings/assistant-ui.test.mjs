@@ -2,7 +2,7 @@
 // runtime of its own.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ASKING, BRANCHED, box, button, CALLING, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, write as say } from "./adapters.mjs";
+import { ASKING, BRANCHED, box, button, CALLING, close, lastAnswer, openThread, PROTOCOLS, questions, RESUMED, roles, type, write as say } from "./adapters.mjs";
 import { useApps } from "./world.mjs";
 
 const world = useApps();
@@ -97,7 +97,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
 
       for (const way of ["Answer", "Result"]) {
         await ask(page, "question", "waiting");
-        await page.getByLabel("Answer").fill("the second one");
+        await type(page.getByLabel("Answer"), "the second one");
         await button(page, way).click();
         await phase(page, "idle");
         assert.match(await lastAnswer(page).innerText(), /the second one/);
@@ -111,7 +111,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     for (const [way, answer] of [["in the thread", "the second one"], ["elsewhere", "the first one"]]) {
       await ask(page, "question", "waiting");
       if (way === "in the thread") {
-        await page.getByLabel("Answer").fill(answer);
+        await type(page.getByLabel("Answer"), answer);
         await button(page, "Answer").click();
       } else {
         await page.evaluate((content) => conversationOf().answer(conversationOf().pending.get()[0].key, { kind: "text", content }), answer);
@@ -181,7 +181,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
       await ask(page, "plain");
       await ask(page, "reasoning");
       await button(page, "Edit").last().click();
-      await page.getByLabel("Edited message").fill("markdown");
+      await type(page.getByLabel("Edited message"), "markdown");
       await button(page, "Save").click();
       await page.waitForFunction(() => [...document.querySelectorAll("[data-role=user] .text")].at(-1)?.innerText === "markdown");
       await phase(page, "idle");

@@ -246,6 +246,8 @@ const APPS: [usize; 2] = [2, 7];
 
 /// What of the bindings' tests runs in Firefox and in `WebKit` too; a quick run has the first.
 const BINDINGS_ELSEWHERE: [&str; 4] = ["life", "conversation", "readers", "renders"];
+/// What runs in Firefox besides: pages that a person uses, for which `WebKit`'s driver knows too little. A quick run has the first.
+const BINDINGS_IN_FIREFOX: [&str; 3] = ["starters", "ai", "assistant-ui"];
 
 /// Each app is built by its framework's usual tool, with the package copied as npm installs it.
 fn bindings(session: &Session<'_>) -> Result<Verdict> {
@@ -262,14 +264,18 @@ fn bindings(session: &Session<'_>) -> Result<Verdict> {
     build.arg("build.mjs").current_dir(&directory);
     check(session.scope.tell(&mut build))?;
     let files = session.scope.of(1, BINDINGS_ELSEWHERE.len(), "files of tests in Firefox and WebKit");
+    let pages = session.scope.of(1, BINDINGS_IN_FIREFOX.len(), "files of tests of whole pages in Firefox");
     let mut played = Tally::default();
     for engine in ["chromium", "firefox", "webkit"] {
         begin(&format!("bindings: in {engine}"));
         let mut tests = if engine == "chromium" {
             NodeTests::in_directory(session, "tests/bindings")?
         } else {
+            let pages = if engine == "firefox" { pages } else { 0 };
             let elsewhere = BINDINGS_ELSEWHERE.iter().take(files);
-            let files = elsewhere.map(|name| directory.join(format!("{name}.test.mjs")));
+            let files = elsewhere
+                .chain(BINDINGS_IN_FIREFOX.iter().take(pages))
+                .map(|name| directory.join(format!("{name}.test.mjs")));
             NodeTests::of(session, &directory, files)
         };
         tests.runner.env("TURNWIRE_ENGINE", engine);
