@@ -10,25 +10,27 @@ const RECONNECT = { maxAttempts: 6, baseDelay: 10, maxDelay: 50 };
 
 offer(play);
 
-/** A turn of its own, whose first `cuts` connections have the fault; and the same one without any. */
-async function play({ script, pace, fault, cuts = 1, clocks, at, mode }, controller) {
+/** A turn of its own, whose first `cuts` connections have the fault, or behind the `relay` at this URL; and the same one without any. */
+async function play({ script, pace, fault, cuts = 1, clocks, at, mode, relay }, controller) {
   const began = performance.now();
-  const cut = await turn({ script, pace, fault, cuts, clocks, at, mode }, controller);
+  const cut = await turn({ script, pace, fault, cuts, clocks, at, mode, relay }, controller);
   const took = performance.now() - began;
   const uncut = await turn({ script, pace: 0, mode }, controller);
   return { ...cut, uncut: uncut.conversation, took };
 }
 
-async function turn({ script, pace, fault, cuts, clocks, at, mode = "Chat" }, controller) {
+async function turn({ script, pace, fault, cuts, clocks, at, mode = "Chat", relay }, controller) {
   let connections = 0;
-  const webSocket = (address) => {
+  const webSocket = (address, protocols) => {
     connections += 1;
+    // The gateway's own parameters do not pass a relay.
+    if (relay) return new WebSocket(address, protocols);
     const url = new URL(address);
     url.searchParams.set("delay_ms", pace);
     if (fault && connections <= cuts) url.searchParams.set("fault", fault);
     return new WebSocket(url);
   };
-  const client = await connect({ baseUrl: BASE_URL, protocol: "turn-rpc", webSocket, reconnect: RECONNECT, ...clocks });
+  const client = await connect({ baseUrl: relay ?? BASE_URL, relay: Boolean(relay), protocol: "turn-rpc", webSocket, reconnect: RECONNECT, ...clocks });
   try {
     const session = await client.agents.createSession(mode);
     const turn = session.createTurn({ input: script });
@@ -38,6 +40,7 @@ async function turn({ script, pace, fault, cuts, clocks, at, mode = "Chat" }, co
       if (at.what === "cancel") await turn.cancel();
       else if (at.what === "close") client.close();
       else if (at.what === "abort") controller.abort(new Error("enough"));
+      else if (at.what.startsWith("http")) await fetch(at.what, { mode: "no-cors" });
       else await fetch(`/_gateway/sessions/${session.id}/cut?how=${at.what}`, { method: "POST" });
     });
     const [again] = error === null ? await session.history() : [];
