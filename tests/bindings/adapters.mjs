@@ -1,5 +1,6 @@
 // What the tests of both adapters ask of their pages: which protocols are played, and what stands in a thread.
 import assert from "node:assert/strict";
+import { ENGINE } from "../e2e/harness.mjs";
 import { representative } from "../rows.mjs";
 
 /** The protocols of this run: in a quick one of each kind of answer to a call. */
@@ -26,8 +27,9 @@ export async function openThread(world, adapter, about = {}) {
   return page;
 }
 
-/** Types into a field, in place of what is in it. Over WebDriver BiDi, `fill` changes a field that React controls without its knowledge. */
+/** Writes into a field, in place of what is in it. In Firefox, `fill` changes a field that React controls without its knowledge. */
 export async function type(field, text) {
+  if (ENGINE === "chromium") return field.fill(text);
   await field.selectText();
   await field.pressSequentially(text);
 }

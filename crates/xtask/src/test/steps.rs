@@ -247,7 +247,7 @@ const APPS: [usize; 2] = [2, 7];
 /// What of the bindings' tests runs in Firefox and in `WebKit` too; a quick run has the first.
 const BINDINGS_ELSEWHERE: [&str; 4] = ["life", "conversation", "readers", "renders"];
 /// What runs in Firefox besides: pages that a person uses, for which `WebKit`'s driver knows too little. A quick run has the first.
-const BINDINGS_IN_FIREFOX: [&str; 3] = ["starters", "ai", "assistant-ui"];
+const BINDINGS_IN_FIREFOX: [&str; 2] = ["starters", "assistant-ui"];
 
 /// Each app is built by its framework's usual tool, with the package copied as npm installs it.
 fn bindings(session: &Session<'_>) -> Result<Verdict> {
