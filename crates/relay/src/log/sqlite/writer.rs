@@ -1,5 +1,7 @@
 //! The one thread that writes. It commits whatever waits in one transaction: the more there is to do, the larger the commits.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -13,8 +15,19 @@ use crate::mutant::mutant;
 
 /// The most jobs of one transaction.
 const BATCH: usize = 512;
-/// How often the write-ahead log is moved into the file. It is done on another connection, so that no commit waits for it.
-const CHECKPOINT: Duration = Duration::from_secs(2);
+
+/// When the write-ahead log is moved into the file.
+#[derive(Debug, Clone, Copy)]
+struct Checkpoints {
+    /// How often that is done on another connection, so that no commit waits for it.
+    often: Duration,
+    /// The pages of a log that must begin anew. It does only where no commit comes in between: so the thread that commits moves what
+    /// the other connection has left, which is little.
+    most: i64,
+}
+
+/// A log of 64 MiB.
+const CHECKPOINTS: Checkpoints = Checkpoints { often: Duration::from_secs(2), most: 16 << 10 };
 
 /// Tells the caller what became of its job, once the transaction has ended.
 type Reply = Box<dyn FnOnce(Result<(), LogError>) + Send>;
@@ -51,14 +64,27 @@ impl Writer {
         checkpoints: Connection,
         syncs: Syncs,
     ) -> Result<Self, LogError> {
+        Self::start_with(connection, checkpoints, syncs, CHECKPOINTS)
+    }
+
+    fn start_with(
+        connection: Connection,
+        checkpoints: Connection,
+        syncs: Syncs,
+        when: Checkpoints,
+    ) -> Result<Self, LogError> {
         let failed = |error: std::io::Error| LogError::Unreachable(error.to_string());
         let (jobs, waiting) = channel();
         let _ = connection.pragma_update(None, "wal_autocheckpoint", 0);
         let (ended, end) = channel::<()>();
+        let is_long = Arc::new(AtomicBool::new(false));
+        let found_long = is_long.clone();
         let checkpoint = move || {
-            while end.recv_timeout(CHECKPOINT) == Err(RecvTimeoutError::Timeout) {
+            while end.recv_timeout(when.often) == Err(RecvTimeoutError::Timeout) {
                 // Busy readers delay it to the next time.
-                let _ = checkpoints.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+                if self::checkpoint(&checkpoints).is_ok_and(|pages| pages > when.most) {
+                    found_long.store(true, Ordering::Relaxed);
+                }
             }
         };
         thread::Builder::new().name("relay-checkpoints".to_owned()).spawn(checkpoint).map_err(failed)?;
@@ -77,7 +103,7 @@ impl Writer {
             }
         };
         let write = move || {
-            run(&connection, &waiting, unsynced.as_ref());
+            run(&connection, &waiting, unsynced.as_ref(), &is_long);
             drop(ended);
         };
         let thread = thread::Builder::new().name("relay-log".to_owned()).spawn(write).map_err(failed)?;
@@ -147,8 +173,19 @@ fn in_transaction<'c>(
         .ok_or_else(|| LogError::Unreachable("its transaction was undone".to_owned()))
 }
 
-/// Does the jobs. Commits that are not synced are told to `unsynced`; without it, all are.
-fn run(connection: &Connection, waiting: &Receiver<Job>, unsynced: Option<&SyncSender<()>>) {
+/// Moves the write-ahead log into the file, as far as readers allow it now. Returns how many pages the log has.
+fn checkpoint(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1))
+}
+
+/// Does the jobs. Commits that are not synced are told to `unsynced`; without it, all are. If the write-ahead log `is_long`, the next
+/// commit begins it anew.
+fn run(
+    connection: &Connection,
+    waiting: &Receiver<Job>,
+    unsynced: Option<&SyncSender<()>>,
+    is_long: &AtomicBool,
+) {
     let mut level = "";
     while let Ok(first) = waiting.recv() {
         let mut jobs = vec![first];
@@ -192,6 +229,9 @@ fn run(connection: &Connection, waiting: &Receiver<Job>, unsynced: Option<&SyncS
         for reply in replies {
             reply(committed.clone());
         }
+        if is_long.swap(false, Ordering::Relaxed) {
+            let _ = checkpoint(connection);
+        }
     }
 }
 
@@ -224,7 +264,7 @@ mod tests {
         let jobs = jobs(Arc::new(Mutex::new(lock)));
         let answers: Vec<_> = jobs.into_iter().map(|work| writer.write(false, work)).collect();
         // All of them wait before it begins, so they are one transaction.
-        let thread = thread::spawn(move || run(&connection, &waiting, None));
+        let thread = thread::spawn(move || run(&connection, &waiting, None, &AtomicBool::new(false)));
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let are_good = answers.into_iter().map(|answer| runtime.block_on(answer).is_ok()).collect();
         drop(writer);
@@ -268,6 +308,38 @@ mod tests {
         assert_eq!(syncs.recv_timeout(Duration::from_millis(200)), Err(RecvTimeoutError::Timeout));
         drop(writer);
         let _ = std::fs::remove_dir_all(&directory);
+    }
+
+    #[test]
+    fn commits_that_never_pause_do_not_keep_the_write_ahead_log_from_beginning_anew() {
+        let directory = std::env::temp_dir().join(format!("turnwire-relay-long-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let path = directory.join("n.db");
+        let connect = || Connection::open(&path).expect("a file");
+        connect()
+            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE n (n INTEGER, b BLOB)")
+            .expect("a table");
+        let when = Checkpoints { often: Duration::from_millis(20), most: 256 };
+        let beside = Syncs::Beside(Duration::from_secs(1), Box::new(|| {}));
+        let writer = Writer::start_with(connect(), connect(), beside, when).expect("a thread");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let write = || {
+            writer.write(false, |rows| {
+                Ok(rows.execute("INSERT INTO n VALUES (1, zeroblob(8000))", []).map(drop)?)
+            })
+        };
+        // One of them waits at any time: 32 MB in all.
+        let mut last = write();
+        for _ in 0..4000 {
+            let next = write();
+            runtime.block_on(last).expect("committed");
+            last = next;
+        }
+        runtime.block_on(last).expect("committed");
+        let size = std::fs::metadata(directory.join("n.db-wal")).expect("a log").len();
+        drop(writer);
+        let _ = std::fs::remove_dir_all(&directory);
+        assert!(size < 16 << 20, "{size}");
     }
 
     #[test]
