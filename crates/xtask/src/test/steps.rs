@@ -26,7 +26,7 @@ use crate::test::tally::{self, Tally};
 use crate::tools::{npm, redis};
 
 /// The most bytes of the npm package, packed and unpacked: below 900 KB (of 1,024 bytes) and 2.5 MB.
-const TARBALL_BYTES: [u64; 2] = [919_500, 2_533_000];
+const TARBALL_BYTES: [u64; 2] = [921_500, 2_536_500];
 
 /// Beside what a step runs. On two cores, what compiles and what installs or waits take little from each other; what holds
 /// clocks against each other in a browser, or measures, wants the machine for itself.
