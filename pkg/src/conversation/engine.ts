@@ -4,6 +4,8 @@ import { FrameNotifier, Listeners, onReturn, StateError } from "../client/face.j
 import type { Client } from "../client/client.js";
 import type { Session } from "../client/session.js";
 import type { TurnwireError } from "../common/errors.js";
+import type { TextStore } from "../common/store.js";
+import { inTime, watchedStore } from "../protocols/watched-store.js";
 import type { TurnSnapshot } from "../snapshot/snapshot.js";
 import type { Turn } from "../turn/turn.js";
 import type { Capabilities } from "../wire/capabilities.js";
@@ -15,7 +17,6 @@ import type { PlannedTurn, PlanView } from "./plan/effects.js";
 import type { Fact, PlanOptions, WhenBusy } from "./plan/facts.js";
 import { createPlan } from "./plan/plan.js";
 import { refusalError } from "./refusals.js";
-import { inTime, type TextStore, watchedStore } from "../common/store.js";
 import { lead, type News, news } from "./tabs.js";
 import type { TrackedTurn } from "./tracked.js";
 import type { ConversationTopics, UserMessage } from "./types.js";
