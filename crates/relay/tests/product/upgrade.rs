@@ -15,12 +15,17 @@ fn port() -> u16 {
     socket.local_addr().expect("its address").port()
 }
 
+/// The config of relays that replace each other, and the port of their admin address.
+fn replaceable(server: &Server, scratch: &Scratch) -> (String, u16) {
+    let (pages, admin) = (port(), port());
+    let config = open(server, &scratch.log()).replace("127.0.0.1:0", &format!("127.0.0.1:{pages}"));
+    (format!("admin = \"127.0.0.1:{admin}\"\n{config}"), admin)
+}
+
 #[tokio::test]
 async fn a_new_relay_takes_the_address_and_reads_what_the_old_one_still_runs() {
     let (server, scratch) = (Server::start().await, Scratch::new());
-    let (pages, admin) = (port(), port());
-    let config = open(&server, &scratch.log()).replace("127.0.0.1:0", &format!("127.0.0.1:{pages}"));
-    let config = format!("admin = \"127.0.0.1:{admin}\"\n{config}");
+    let (config, admin) = replaceable(&server, &scratch);
     let old = Relay::start(&config);
     let (mut reader, mut wire) = started(&old, &server, "t", 2).await;
     let new = Relay::start(&config);
@@ -58,9 +63,7 @@ async fn a_new_relay_takes_the_address_and_reads_what_the_old_one_still_runs() {
 #[tokio::test]
 async fn a_new_relay_may_start_after_the_old_one_was_asked_to_end() {
     let (server, scratch) = (Server::start().await, Scratch::new());
-    let (pages, admin) = (port(), port());
-    let config = open(&server, &scratch.log()).replace("127.0.0.1:0", &format!("127.0.0.1:{pages}"));
-    let config = format!("admin = \"127.0.0.1:{admin}\"\n{config}");
+    let (config, admin) = replaceable(&server, &scratch);
     let old = Relay::start(&config);
     let (mut reader, mut wire) = started(&old, &server, "t", 2).await;
     old.terminate();
