@@ -11,7 +11,7 @@ use axum::Router;
 use axum::http::{HeaderMap, HeaderName};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::bind::{self, Draining, left_to_others};
@@ -191,31 +191,40 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     let hand_over = async {
         let Some(shared) = app.log.shared() else { return };
         if at_first == Company::Alone {
-            while shared.company().await != Ok(Company::Beside) {
+            // Twice in a row: one that begins uses the log before it listens, and may still fail.
+            let mut seen = 0;
+            while seen < 2 {
                 sleep(LOOK).await;
+                seen = if shared.company().await == Ok(Company::Beside) { seen + 1 } else { 0 };
             }
             drains.send_replace(Some(Company::Beside));
         }
         // Others can read to them what runs here.
         app.hubs.all().iter().for_each(|hub| hub.send_away());
     };
-    let wait = async || {
-        while app.sockets.end_idle() > 0 || app.hubs.making.is_busy() || owned().next().is_some() {
-            sleep(Duration::from_millis(20)).await;
+    let is_busy = || app.sockets.end_idle() > 0 || app.hubs.making.is_busy() || owned().next().is_some();
+    let pause = || sleep(Duration::from_millis(20));
+    let ended = async {
+        while is_busy() {
+            pause().await;
+        }
+    };
+    let cut = async {
+        app.sockets.end_all();
+        while is_busy() {
+            // Each time: a start that waited for the log may open its turn only now.
+            for hub in owned() {
+                hub.ask(Request::Drain);
+            }
+            pause().await;
         }
     };
     let deadline = *app.drains_until.get_or_init(|| Instant::now() + app.config.drain);
     tokio::select! {
         biased;
         () = async { hand_over.await; pending().await } => {}
-        () = wait() => {}
-        () = sleep_until(deadline) => {
-            app.sockets.end_all();
-            owned().for_each(|hub| {
-                hub.ask(Request::Drain);
-            });
-            let _ = tokio::time::timeout(FAREWELL, wait()).await;
-        }
+        () = ended => {}
+        () = sleep_until(deadline) => drop(timeout(FAREWELL, cut).await),
     }
     app.hubs.all().iter().for_each(|hub| hub.send_away());
     // Readers of what has just ended.
