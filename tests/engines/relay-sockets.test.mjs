@@ -3,15 +3,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { after, before, describe, test } from "node:test";
+import { after, before, describe } from "node:test";
 import { before as configOf, Relay, Wire, WITH_RELAY } from "../../pkg/test/support/relay.mjs";
 import { startGateway } from "../e2e/harness.mjs";
-import { IS_QUICK, tellRows } from "../rows.mjs";
-import { ENGINES, openBrowser } from "./engines.mjs";
+import { IS_QUICK } from "../rows.mjs";
 import { Gateway } from "./gateway.mjs";
-import { Player } from "./player.mjs";
-import { Table } from "./table.mjs";
-import { startWorld } from "./world.mjs";
+import { playInEngines } from "./in-engines.mjs";
 
 /**
  * What happens to each connection of the page after so many bytes, or to the relay when an event has come. A reset takes with it what
@@ -23,20 +20,16 @@ const CASES = [
   { name: "the page's connections are cut", script: "markdown", at: { event: 8, what: "cut" }, lost: 1 },
   { name: "the relay is killed, and comes again with another journal", script: "markdown", at: { event: 8, what: "kill" }, lost: 1 },
 ];
-const CHOSEN = IS_QUICK ? CASES.slice(0, 1) : CASES;
-const PLAYED = IS_QUICK ? ["chromium"] : ENGINES;
-
-tellRows(CHOSEN.length * PLAYED.length, CASES.length * ENGINES.length, "rows of sockets behind a relay");
+/** The cases that an engine plays. */
+const chosen = (engine) => (IS_QUICK ? CASES.slice(0, engine === "chromium" ? 1 : 0) : CASES);
 
 /** The pace of the agent: turns last for long enough to be cut. */
 const DELAY_MS = "6";
 
-/** A page, and behind a wire that breaks a relay, and its agent. */
+/** A relay behind a wire that breaks, and its agent. */
 async function start() {
   const stops = [];
   const t = { after: (stop) => stops.unshift(stop) };
-  const pages = await startWorld();
-  t.after(() => pages.stop());
   const agent = await startGateway(import.meta.dirname, ["--delay-ms", DELAY_MS]);
   t.after(() => agent.stop());
   const more = `[upstream.agent]\nprotocol = "turn-rpc"\nurl = "${agent.url.replace(/^http/, "ws")}/turn-rpc"\nsessions = "open"\n`;
@@ -47,7 +40,7 @@ async function start() {
   const stop = async () => {
     for (const stop of stops) await stop();
   };
-  return { url: pages.url, agent: new Gateway(agent.url), wire, control: `http://127.0.0.1:${control.address().port}`, stop };
+  return { agent: new Gateway(agent.url), wire, control: `http://127.0.0.1:${control.address().port}`, stop };
 }
 
 /** Where a page asks for what is to happen. */
@@ -62,50 +55,25 @@ async function serveControl(actions) {
 }
 
 describe("sockets behind a relay", WITH_RELAY, () => {
-  const table = new Table();
-  for (const { name } of CHOSEN) table.addRow("sockets, relay", name);
   let world;
   before(async () => (world = await start()));
-  after(async () => {
-    await world?.stop();
-    console.log(`\n${table}\n`);
-  });
+  after(() => world?.stop());
 
-  for (const engine of PLAYED) {
-    describe(`${engine}, sockets behind a relay`, () => {
-      let browser;
-      let player;
-      before(async () => {
-        browser = await openBrowser(engine);
-        table.addEngine(engine, browser.version);
-        player = new Player(browser.driver);
-        await player.open(`${world.url}/sockets.html`);
-      });
-      after(() => browser?.close());
-
-      // One after the other: all share the wire and the relay.
-      for (const { name, breaksAfter = Infinity, lost = 0, script, at } of CHOSEN) {
-        test(`${engine}: behind a relay: ${name}`, { timeout: 20_000 }, async () => {
-          let took = null;
-          try {
-            const { wire, control, agent } = world;
-            wire.breaksAfter = breaksAfter;
-            const what = at && { event: at.event, what: `${control}/${at.what}` };
-            const report = await player.play({ script, at: what, relay: `${wire.url.replace(/^http/, "ws")}/agent` });
-            wire.breaksAfter = Infinity;
-            const starts = (await agent.requests(report.session)).filter(({ frame }) => frame?.method === "turn/start");
-            assert.equal(starts.length, 1, "the turn was started once");
-            assert.equal(report.error, null);
-            assert.deepEqual(report.numbers, report.numbers.map((_, at) => at + 1), "each event comes once, in order");
-            assert.equal(report.types.filter((type) => type === "turn.done").length, 1);
-            assert.deepEqual(report.conversation, report.uncut, "the conversation is that of an uncut turn");
-            assert.ok(report.connections > lost, `the fault did not show: ${report.connections} connections`);
-            took = report.took;
-          } finally {
-            table.add("sockets, relay", name, engine, took);
-          }
-        });
-      }
-    });
-  }
+  const play = async ({ breaksAfter = Infinity, lost = 0, script, at }, player) => {
+    const { wire, control, agent } = world;
+    wire.breaksAfter = breaksAfter;
+    const what = at && { event: at.event, what: `${control}/${at.what}` };
+    const report = await player.play({ script, at: what, relay: `${wire.url.replace(/^http/, "ws")}/agent` });
+    wire.breaksAfter = Infinity;
+    const starts = (await agent.requests(report.session)).filter(({ frame }) => frame?.method === "turn/start");
+    assert.equal(starts.length, 1, "the turn was started once");
+    assert.equal(report.error, null);
+    assert.deepEqual(report.numbers, report.numbers.map((_, at) => at + 1), "each event comes once, in order");
+    assert.equal(report.types.filter((type) => type === "turn.done").length, 1);
+    assert.deepEqual(report.conversation, report.uncut, "the conversation is that of an uncut turn");
+    assert.ok(report.connections > lost, `the fault did not show: ${report.connections} connections`);
+    return report.took;
+  };
+  // One after the other: all share the wire and the relay.
+  playInEngines("sockets, relay", "/sockets.html", CASES, chosen, play, () => true);
 });
