@@ -18,12 +18,13 @@ use crate::interop::{self, Vendor};
 use crate::output;
 use crate::project::{Project, cargo};
 use crate::relay::Relay;
+use crate::test::executables::{self, Tests};
 use crate::test::report::Verdict;
 use crate::test::runner::{NodeTests, in_browser};
 use crate::test::session::{Session, check, played};
 use crate::test::tally::{self, Tally};
 use crate::tools::browser::Browser;
-use crate::tools::{npm, proxies, redis, rust};
+use crate::tools::{npm, rust};
 
 /// Where the gateway listens that the crate's own tests in the browser call, if that is free.
 const GATEWAY_PORT: u16 = 8797;
@@ -88,18 +89,12 @@ pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
         "tests/streams",
         "with a durable-streams server for the relay's tests, and its suite",
     )?;
-    let run = |arguments: &[&str]| {
-        let mut command = cargo();
-        command.args(["test", "--workspace"]).args(arguments).current_dir(session.project.root());
-        proxies::tell(&mut command)?;
-        redis::tell(&mut command)?;
-        played("cargo test", session.scope.tell(&mut command), tally::rust)
-    };
-    let all = || run(&["--no-fail-fast"]);
-    let mut tally = session.again(&"host", all(), all)?;
+    let mut tally = Tests::default().run(session)?;
+    let documentation = || executables::documentation(session);
+    tally.add(session.again(&"the documentation's examples", documentation(), documentation)?);
     // Relays with faults on purpose, each of which the relay's checker has to find.
-    let mutants = || run(&["--features", "turnwire-relay/mutants", "--test", "checker", "mutants"]);
-    tally.add(session.again(&"host: mutants", mutants(), mutants)?);
+    let options = ["--features", "turnwire-relay/mutants", "--test", "checker"];
+    tally.add(Tests { options: &options, filter: Some("mutants") }.run(session)?);
     Ok(Verdict::Counted(tally))
 }
 

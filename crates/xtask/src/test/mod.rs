@@ -2,9 +2,11 @@
 //! table and one line of totals at the end.
 
 mod code;
+mod executables;
 mod report;
 mod runner;
 mod session;
+mod side_by_side;
 mod steps;
 pub(crate) mod tally;
 

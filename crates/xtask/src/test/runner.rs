@@ -1,27 +1,21 @@
-//! Node's test runner: over which files, how many at a time, with which programs, and what runs once more.
+//! Node's test runner: over which files, how many at a time, and with which programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use anyhow::{Context, Result, bail};
 
 use crate::command::{Shown, show};
-use crate::output::{self, Page};
 use crate::test::report::Verdict;
 use crate::test::session::{LIMIT, Session};
+use crate::test::side_by_side;
 use crate::test::tally::{self, Tally};
 
 /// Directories whose tests wait more than they work (connections break, tabs come back, people answer), and how many of
 /// their files run at a time. Each file has a process, a gateway and a browser of its own.
 const WAITING: [(&str, usize); 4] =
-    [("tests/e2e", 3), ("tests/engines", 3), ("tests/bindings", 2), ("pkg/test", 3)];
-
-/// Of how many files that fail the tests run once more. Where more fail, that was no accident.
-const MOST_AGAIN: usize = 3;
+    [("tests/e2e", 4), ("tests/engines", 4), ("tests/bindings", 3), ("pkg/test", 3)];
 
 /// Files of tests for Node's test runner, which is started for each of them.
 #[derive(Debug)]
@@ -61,54 +55,10 @@ impl NodeTests {
 
     /// Runs them and counts their tests. Files that fail run once more, by themselves.
     pub(super) fn run(&self, session: &Session<'_>) -> Result<Verdict> {
-        let mut played = Tally::default();
-        let mut failed = Vec::new();
-        for (file, run) in self.first_run() {
-            match run {
-                Ok(tally) if tally.failed == 0 => played.add(tally),
-                run => failed.push((file, run)),
-            }
-        }
-        let may_be_chance = failed.len() <= MOST_AGAIN;
-        for (file, first) in failed {
-            let name = file.strip_prefix(session.project.root()).unwrap_or(file).display();
-            let again = || self.run_file(file);
-            played.add(if may_be_chance { session.again(&name, first, again) } else { first }?);
-        }
-        if played == Tally::default() {
-            bail!("node --test: no test ran");
-        }
-        Ok(Verdict::Counted(played))
-    }
-
-    /// How each file ended, in their order.
-    fn first_run(&self) -> Vec<(&Path, Result<Tally>)> {
-        let next = AtomicUsize::new(0);
-        let ended = Mutex::new(Vec::new());
-        let step_page = output::page();
-        thread::scope(|scope| {
-            let work = || {
-                while let Some((at, file)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    self.files.get(at).map(|file| (at, file.as_path()))
-                } {
-                    // The lines of files that run side by side must not mix.
-                    let page = if self.at_once > 1 { Some(Page::default()) } else { step_page.clone() };
-                    let run = output::onto(page.clone(), || self.run_file(file));
-                    let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-                    if self.at_once > 1 {
-                        output::onto(step_page.clone(), || page.iter().for_each(output::pass_on));
-                    }
-                    ended.push((at, file, run));
-                }
-            };
-            for _ in 0..self.at_once {
-                scope.spawn(work);
-            }
-        });
-        let mut ended = ended.into_inner().unwrap_or_else(PoisonError::into_inner);
-        ended.sort_by_key(|(at, ..)| *at);
-        ended.into_iter().map(|(_, file, run)| (file, run)).collect()
+        let name =
+            |file: &PathBuf| file.strip_prefix(session.project.root()).unwrap_or(file).display().to_string();
+        let run = |file: &PathBuf| self.run_file(file);
+        side_by_side::run(session, &self.files, self.at_once, name, run).map(Verdict::Counted)
     }
 
     /// A file may have no test for the engine that plays.
