@@ -1,4 +1,4 @@
-//! The reader with missing numbers, contradictory numbers, or events of another turn: what it awaits, skips and reports.
+//! Numbers that are missing, contradictory, or another turn's: what the reader awaits, skips and reports.
 
 use serde_json::json;
 
