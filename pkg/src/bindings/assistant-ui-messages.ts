@@ -21,7 +21,7 @@ interface Made {
 
 /** A question about no call. It stays in its place, even after its answer. */
 interface Asked {
-  /** The message of the user that it followed, and the row. */
+  /** The user's message before it, and the row. */
   readonly said: string;
   readonly after: string | undefined;
   readonly call: Call;
