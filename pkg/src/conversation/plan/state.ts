@@ -30,7 +30,7 @@ export interface State {
   isLoaded: boolean;
   isShown: boolean;
   isLeading: boolean;
-  /** How many turns have followed each other with results of the page's tools alone. */
+  /** How many turns in a row have started with results of the page's tools alone. */
   rounds: number;
   /** Answers from an earlier page, until their turn is known. */
   saved: SavedAnswer[];
