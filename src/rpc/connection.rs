@@ -372,7 +372,7 @@ impl<S: Speaker> Connection<S> {
     fn give_up(&mut self, error: &Error, can_wait: bool) {
         self.is_unsettled = true;
         self.threads.unsubscribe(None);
-        // On a connection that could not be replaced, nothing could arrive.
+        // While a connection could not be replaced, nothing could arrive: that was no silence.
         let silence = if can_wait { self.clock.now - self.line.heard } else { 0 };
         let mut at = 0;
         while let Some(call) = self.calls.get_mut(at) {

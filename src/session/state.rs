@@ -341,7 +341,7 @@ impl Session {
     }
 }
 
-/// An object (JSON) with members of another one in place of its own.
+/// An object (JSON) with some members replaced by those of another one.
 fn merged(kept: &str, members: &Object<'_>) -> String {
     let known = Value::parse(kept).unwrap_or_default();
     let mut json = String::new();

@@ -201,7 +201,7 @@ impl TurnMachine {
         self.cursor.pass(sequence_number);
     }
 
-    /// Follows an event that was admitted.
+    /// Follows an admitted event.
     pub fn observe(&mut self, event: EventRef<'_>) {
         match event.kind {
             EventKind::TurnCreated => self.created(event.fields.text("turn_id")),
@@ -214,7 +214,7 @@ impl TurnMachine {
         }
     }
 
-    /// The server says that the turn exists.
+    /// Notes that the turn exists on the server.
     pub fn created(&mut self, id: &str) {
         if self.id.is_none() && !id.is_empty() {
             self.id = Some(id.to_owned());
@@ -224,7 +224,7 @@ impl TurnMachine {
         }
     }
 
-    /// Takes the turn's state as the server tells it. Returns whether the turn has ended.
+    /// Takes the turn's state from the server. Returns whether the turn has ended.
     pub fn state(&mut self, state: &Object<'_>) -> bool {
         self.status = match state.text("status") {
             "done" => TurnStatus::Done,
@@ -236,7 +236,8 @@ impl TurnMachine {
         self.status.is_terminal()
     }
 
-    /// The stream, or the request for it or for a start, has ended. Returns the error to report, if there is one.
+    /// Takes the end of the stream, or of the request for it or for a start. Returns the error to report, if there is
+    /// one.
     pub fn stream_ended(&mut self, end: StreamEnd) -> Result<()> {
         self.was_streamed |= self.is_streaming;
         self.is_streaming = false;
@@ -250,8 +251,8 @@ impl TurnMachine {
         let is_started = self.id.is_some();
         match end {
             StreamEnd::Rejected(error) => {
-                // The server said no before anything began, so that the turn may be started anew. What
-                // went wrong on its side (5xx), or took too long (408), may have done so after the turn began.
+                // The server refused before anything began, so the turn may be started again. Its own failures (5xx)
+                // and timeouts (408) may have come after the turn began.
                 let is_refusal =
                     error.status.is_some_and(|status| (400..500).contains(&status) && status != 408);
                 self.status = match (is_started, is_refusal) {
@@ -266,7 +267,7 @@ impl TurnMachine {
                 Err(error)
             }
             StreamEnd::Refused => {
-                // A turn that the server has is never started again.
+                // A turn that exists on the server is never started again.
                 if !is_started {
                     self.status = TurnStatus::Unstarted;
                 }

@@ -128,7 +128,7 @@ impl<S: Speaker> Connection<S> {
         self.lose(error);
     }
 
-    /// Takes that the server, or its relay, closed the connection with this code.
+    /// Handles a connection that the server, or its relay, closed with this code.
     pub(super) fn left(&mut self, code: u16, error: &Error) {
         match code {
             SUPERSEDED if self.held.is_some() => self.superseded(error),

@@ -91,7 +91,7 @@ fn a_turn_goes_on_under_its_id() {
     let created: Json =
         serde_json::from_str(&play.driver.reader_mut().take_created().expect("it goes on")).expect("JSON");
     assert_eq!((&created["id"], &created["input"]), (&json!("t"), &json!([approval("a"), approval("b")])));
-    // Its numbers go on, too.
+    // Its numbers continue, too.
     assert!(play.driver.reader().machine().cursor().last() > 6);
 }
 

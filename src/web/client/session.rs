@@ -209,7 +209,7 @@ impl Session {
         Ok(())
     }
 
-    /// Stops the running turn, whichever it is. The session goes on.
+    /// Stops the running turn, whichever it is. The session continues.
     pub async fn interrupt(&self) -> Result<()> {
         self.ask(Call::InterruptSession, json!({})).await.map(drop)
     }

@@ -125,7 +125,7 @@ impl Locating {
         self.unclear(cx, &failure.error)
     }
 
-    /// Takes that the server has no such turn.
+    /// Tries again, or ends the search: the server has no such turn.
     pub(super) fn absent(&mut self, cx: &mut Context) -> Transition {
         let cursor = cx.machine().cursor();
         if cx.separate_answers().is_none() && (cursor.last() > 0 || cursor.is_unsure()) {
