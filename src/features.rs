@@ -50,7 +50,7 @@ markers! {
     FrameRecords if feature = "frame-replay";
     /// Servers stop a turn that has no reader.
     AttachedReaders if feature = "frame-replay";
-    /// Only the session's transcript tells of a turn.
+    /// Only the session's transcript has a turn's events.
     Transcripts if feature = "transcripts";
     /// The client keeps a session's conversation, and sends all of it with each turn.
     ClientConversations if feature = "client-conversations";
@@ -70,7 +70,7 @@ markers! {
     WholeAnswers if feature = "whole-answers";
     /// Calls of a turn that still runs can be answered.
     LiveAnswers if feature = "live-answers";
-    /// Each answer is a request of its own.
+    /// Each answer is a separate request.
     SeparateAnswers if feature = "separate-answers";
     /// A message discards the calls that wait.
     DiscardPending if feature = "discard-pending";

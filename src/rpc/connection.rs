@@ -1,16 +1,16 @@
-//! The client of a server that speaks JSON-RPC over a WebSocket, sans-IO.
+//! The sans-IO client of a server that speaks JSON-RPC over a WebSocket.
 //!
-//! A carrier owns the socket and the timers. It hands in what happens ([`Connection::handle_input`]), and then carries
+//! A carrier owns the socket and the timers. It passes in each event ([`Connection::handle_input`]), and then carries
 //! out what [`Connection::poll_output`] returns, until that is `None`. All decisions are made here: when to connect,
-//! what to send first, which request a message responds to, which streams it belongs to, and when a connection is
-//! given up.
+//! what to send first, which request a message responds to, which streams it belongs to, and when to give up a
+//! connection.
 //!
-//! All calls share one connection, which is made when a call needs it. A call that is not a stream ends with
-//! [`Output::Respond`]. A stream that was opened ends with [`Output::End`], unless the carrier forgets it before.
-//! Times are in whole milliseconds.
+//! All calls share one connection, which is opened when a call needs it. A call without a stream ends with
+//! [`Output::Respond`]. A stream that was opened ends with [`Output::End`], unless the carrier forgets it first. Times
+//! are in whole milliseconds.
 //!
-//! Where a relay [holds](Speaker::is_held) the socket to the server, a connection that breaks is made again, and what is on
-//! its way goes on.
+//! If a relay [holds](Speaker::is_held) the socket to the server, a broken connection is replaced, and the calls in
+//! flight continue.
 
 mod answers;
 mod calls;
@@ -38,46 +38,46 @@ use threads::Threads;
 const LINGER: u64 = 60_000;
 /// The same after the front end has closed its client.
 const LINGER_CLOSED: u64 = 1000;
-/// How long to wait for a response without a time limit of the front end's, in milliseconds.
+/// How long to wait for a response if the front end sets no time limit, in milliseconds.
 const PATIENCE: u64 = 30_000;
-/// How long follow-up requests are gathered, in milliseconds: what causes them often comes in quick succession.
+/// How long to gather follow-up requests, in milliseconds: their causes often come in quick succession.
 const FOLLOW_UP_DELAY: u64 = 200;
 
-/// What happened. `C` is what can be [asked](Speaker::Call).
+/// What happened. `C` is the type of [calls](Speaker::Call).
 #[derive(Debug)]
 pub enum Input<'a, C> {
     /// The connection that [`Output::Connect`] asked for is open.
     Opened,
-    /// A text message came.
+    /// A text message arrived.
     Message(&'a str),
-    /// A binary message came. It only shows that the server is alive.
+    /// A binary message arrived. It only shows that the server is alive.
     Binary,
-    /// The connection was closed, or could not be made: the code and the reason of the socket's `close` event.
+    /// The connection was closed, or could not be opened: the code and the reason of the socket's `close` event.
     Closed(u16, &'a str),
-    /// The connection broke, or could not be made.
+    /// The connection broke, or could not be opened.
     Broken,
-    /// No connection can be made, for this reason. Calls that wait for one fail with it.
+    /// No connection can be opened, for this reason. Calls that wait for one fail with it.
     Failed(Error),
     /// A front end makes a call.
     Ask {
-        /// The name of the call from now on. The carrier numbers its calls.
+        /// The call's id from now on. The carrier numbers its calls.
         id: u32,
-        /// What is asked.
+        /// The kind of call.
         call: C,
         /// Its parameters: a JSON object.
         params: &'a str,
         /// The time limit for the response to its first request, in milliseconds; 0 for none.
         timeout: u64,
-        /// The longest silence while it streams, in milliseconds; 0 for any.
+        /// The longest silence allowed while it streams, in milliseconds; 0 for no limit.
         idle_timeout: u64,
     },
-    /// The front end reads the stream of this call from now on: what came so far is delivered.
+    /// The front end reads the stream of this call from now on. The messages kept so far are delivered.
     Read(u32),
     /// The reader of this stream has follow-up requests.
     FollowUp(u32),
     /// The follow-up requests of this stream, after [`Output::Gather`].
     Say(u32, Messages),
-    /// The front end does not wait for this call any more: it fails as [`Aborted`](ErrorCode::Aborted).
+    /// The front end no longer waits for this call: it fails as [`Aborted`](ErrorCode::Aborted).
     Forget {
         /// The call.
         id: u32,
@@ -92,20 +92,20 @@ pub enum Input<'a, C> {
     Close,
 }
 
-/// What the carrier is to do.
+/// What the carrier must do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Output {
-    /// Make a connection.
+    /// Open a connection.
     Connect,
     /// Send this text.
     Send(String),
-    /// Hand these messages to the reader of a stream. An empty list stands for the message that was handed in last.
+    /// Deliver these messages to the reader of a stream. An empty list stands for the last [`Input::Message`].
     Deliver(u32, Vec<String>),
-    /// A call is answered, or has failed. Of a call that streams it only says that its stream has begun.
+    /// A call has its response, or has failed. For a call with a stream, success only means that its stream has begun.
     Respond {
         /// The call.
         id: u32,
-        /// The answer as JSON, in turnwire's form; empty where a stream has begun.
+        /// The response as JSON, in turnwire's form; empty if a stream has begun.
         answer: Result<String>,
         /// Whether there was no connection, so that nothing was sent.
         is_unsent: bool,
@@ -114,23 +114,23 @@ pub enum Output {
     End {
         /// The call.
         id: u32,
-        /// Why, unless the server ended it in good order.
+        /// The reason, unless the server ended it normally.
         error: Option<Error>,
         /// The length of the silence that ended it, in milliseconds, or 0.
         silence: u64,
     },
-    /// Ask the reader of this stream for its follow-up requests, and hand them in as [`Input::Say`].
+    /// Ask the reader of this stream for its follow-up requests, and pass them in as [`Input::Say`].
     Gather(u32),
-    /// Hand in [`Input::Tick`] after this time, in milliseconds. It replaces an earlier wake-up.
+    /// Pass in [`Input::Tick`] after this time, in milliseconds. It replaces an earlier wake-up.
     WakeIn(u64),
-    /// Close the socket, and ignore whatever it still says.
+    /// Close the socket, and ignore everything that still comes from it.
     Close,
 }
 
-/// What holds for all calls of a client.
+/// The limits for all calls of a client.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The time limit for making a connection, and for each response that a stream needs, in milliseconds; 0 for none.
+    /// The time limit for opening a connection, and for each response that a stream needs, in milliseconds; 0 for none.
     pub connect_timeout: u64,
     /// The size of the largest response to a single call, in bytes. Streams are limited by their readers.
     pub largest_response: usize,
@@ -147,20 +147,20 @@ pub struct Connection<S: Speaker> {
     calls: Vec<Box<PendingCall<S::Call>>>,
     threads: Threads,
     outbox: Outbox,
-    /// Whether something has happened that may need more to be done.
+    /// Whether an input may have caused more outputs.
     is_unsettled: bool,
-    /// When the carrier wakes this up.
+    /// When the carrier is due to wake this client up.
     wake_at: u64,
     is_closed: bool,
 }
 
-/// How far a connection has come.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Default)]
 enum Link {
     #[default]
     Down,
     Dialling,
-    /// The relay is told which of its sockets this reads, and from where on.
+    /// Waiting for the relay to accept the socket and position named by this client.
     Attaching,
     Greeting,
     Open,
@@ -170,51 +170,51 @@ enum Link {
 #[derive(Debug, Default)]
 struct Line {
     link: Link,
-    /// When it is given up unless it is open.
+    /// When opening it is given up.
     open_by: u64,
     /// The number of the request that greets the server.
     greeting: u32,
-    /// The response to it, as JSON.
+    /// The server's response to the greeting, as JSON.
     facts: String,
-    /// When something came last.
+    /// When the last message came.
     heard: u64,
-    /// How many messages have come. Two of them may have one time.
+    /// The number of messages so far. Two messages may have the same time.
     messages: u32,
-    /// When it was used last.
+    /// When it was last used.
     used: u64,
-    /// The earliest time of the next ping: `NEVER` while a ping has no answer.
+    /// The earliest time of the next ping: `NEVER` while a ping is unanswered.
     ping_from: u64,
-    /// When it counts as dead if nothing has come until then.
+    /// When it counts as dead, if no message comes before.
     dead_at: u64,
 }
 
-/// What is due at some time.
+/// An action that is due at a time.
 #[derive(Debug, Clone, Copy)]
 enum Due {
     Nothing,
-    /// This call has taken too long.
+    /// This call has exceeded its time limit.
     Call(u32),
-    /// The follow-up requests of this call are gathered.
+    /// Gather the follow-up requests of this call.
     FollowUp(u32),
-    /// A stream that allows for so much silence needs a sign of life.
+    /// A stream that allows this much silence needs a sign of life.
     Ping(u64),
-    /// A connection that broke is made again.
+    /// Replace a broken connection.
     Dialling,
-    /// The connection is not open in time.
+    /// The connection did not open in time.
     Opening,
     /// The connection is dead.
     Death,
     /// A stream lacks a response.
     Response,
-    /// The connection was not used for long.
+    /// The connection was unused for too long.
     Unused,
-    /// A stream was silent for as long as it may be.
+    /// A stream exceeded this limit of silence.
     Silence(u64),
 }
 
 impl<S: Speaker> Connection<S> {
-    /// A client that is not connected. `id_prefix` has [`ID_PREFIX_LENGTH`](super::ID_PREFIX_LENGTH) random letters: the
-    /// ids of all its requests begin with it.
+    /// A client that is not connected. `id_prefix` has [`ID_PREFIX_LENGTH`](super::ID_PREFIX_LENGTH) random letters,
+    /// and begins the ids of all its requests.
     pub fn new(speaker: S, limits: Limits, id_prefix: String) -> Self {
         Self {
             held: speaker.is_held().then(Held::default),
@@ -231,28 +231,28 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// How many calls wait for a response, or stream.
+    /// The number of calls that wait for a response or stream.
     pub fn call_count(&self) -> usize {
         self.calls.len()
     }
 
-    /// Takes what happened, at this time of the wall clock.
+    /// Takes an event, at this time of the wall clock.
     pub fn handle_input(&mut self, input: Input<'_, S::Call>, now: u64) {
         self.clock.advance(now);
         match input {
-            // By far the most frequent one; usually nothing else follows from it.
+            // By far the most frequent event; usually it needs no other action.
             Input::Message(text) => return self.received(Some(text)),
             Input::Binary => return self.received(None),
             Input::Opened => self.opened(),
             Input::Closed(code, reason) => self.left(code, &self.closed(code, reason)),
             Input::Broken => self.interrupt(&self.closed(0, "")),
-            // Without a network, neither a token nor a connection can be had.
+            // Without a network, neither a token nor a connection is available.
             Input::Failed(error) => match error.code {
                 ErrorCode::Token | ErrorCode::Network => self.interrupt(&error),
                 _ => self.lose(&error),
             },
             Input::Ask { id, call, params, timeout, idle_timeout } => {
-                // A machine that slept wakes up with a connection that is probably dead.
+                // After the machine slept, the connection is probably dead.
                 self.expire();
                 self.ask(id, call, params, (timeout, idle_timeout));
             }
@@ -293,7 +293,7 @@ impl<S: Speaker> Connection<S> {
         self.is_unsettled || !self.outbox.is_empty()
     }
 
-    /// What the reader of a stream gets first of all, as in [`Output::Deliver`].
+    /// Takes the first output if it delivers messages to the reader of a stream, as in [`Output::Deliver`].
     pub fn take_delivery(&mut self) -> Option<(u32, Vec<String>)> {
         match self.outbox.pop_if(|output| matches!(output, Output::Deliver(..))) {
             Some(Output::Deliver(id, messages)) => Some((id, messages)),
@@ -301,7 +301,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// What is to be done next. `buffered` is how many bytes wait in the socket to be sent; `None` if it is not open.
+    /// The next output. `buffered` is the number of bytes that the socket has not sent yet; `None` if it is not open.
     pub fn poll_output(&mut self, buffered: Option<u64>) -> Option<Output> {
         while self.outbox.is_empty() && std::mem::take(&mut self.is_unsettled) {
             self.outbox.buffered = buffered;
@@ -328,7 +328,7 @@ impl<S: Speaker> Connection<S> {
         self.outbox.push(Output::Connect);
     }
 
-    /// The connection is open.
+    /// Continues on an open connection.
     fn opened(&mut self) {
         if self.line.link == Link::Dialling {
             self.line.heard = self.clock.now;
@@ -346,7 +346,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// Sends the messages of a call that concerns the connection itself. Returns the number of the first.
+    /// Sends the messages of a call about the connection itself. Returns the number of the first one.
     fn say(&mut self, call: S::Call) -> Result<u32> {
         let messages = self.speaker.messages(call, "{}", "")?;
         let first = self.outbox.count.wrapping_add(1);
@@ -354,8 +354,8 @@ impl<S: Speaker> Connection<S> {
         Ok(first)
     }
 
-    /// Ends the connection. What was sent on it fails. A call that waits for a connection fails only if it waits for this
-    /// one.
+    /// Ends the connection. The calls sent on it fail. A call that waits for a connection fails only if it waits for
+    /// this one.
     fn lose(&mut self, error: &Error) {
         if self.line.link == Link::Down && !self.is_interrupted() {
             return;
@@ -367,11 +367,12 @@ impl<S: Speaker> Connection<S> {
         self.give_up(error, was_open);
     }
 
-    /// What was sent fails, and so do calls that wait, unless they can be sent on the next connection or on this one.
+    /// Fails the calls in flight, and with them the waiting calls, unless these can be sent on this connection or the
+    /// next one.
     fn give_up(&mut self, error: &Error, can_wait: bool) {
         self.is_unsettled = true;
         self.threads.unsubscribe(None);
-        // Of one that could not be made again, it is known that nothing came.
+        // While a connection could not be replaced, nothing could arrive: that was no silence.
         let silence = if can_wait { self.clock.now - self.line.heard } else { 0 };
         let mut at = 0;
         while let Some(call) = self.calls.get_mut(at) {
@@ -391,7 +392,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// Why there is no connection any more, or none at all.
+    /// Why there is no connection.
     fn closed(&self, code: u16, reason: &str) -> Error {
         if self.line.link <= Link::Dialling {
             return network(
@@ -406,7 +407,7 @@ impl<S: Speaker> Connection<S> {
         Error::of(ErrorCode::Network, &parts)
     }
 
-    /// Does what is due.
+    /// Does everything that is due.
     fn expire(&mut self) {
         loop {
             let (at, due) = self.next_due();
@@ -430,7 +431,7 @@ impl<S: Speaker> Connection<S> {
                     continue;
                 }
                 Due::Ping(idle) => {
-                    // Where too much waits to be sent, the ping is tried again later.
+                    // If the socket's buffer is too full, the ping is tried again later.
                     let again = self.clock.after((idle / 4).max(1));
                     self.line.ping_from = if self.say(S::PING).is_ok() { NEVER } else { again };
                     continue;
@@ -459,7 +460,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// What is due first, and when.
+    /// The first action that is due, and when.
     fn next_due(&self) -> (u64, Due) {
         let mut first = (NEVER, Due::Nothing);
         let mut note = |at: u64, due: Due| {
@@ -474,7 +475,7 @@ impl<S: Speaker> Connection<S> {
             is_unused &= call.phase == Phase::Ended;
             note(call.due, Due::Call(call.id));
             note(call.follow_up_at, Due::FollowUp(call.id));
-            // On a connection that broke, nothing is awaited of the server.
+            // On a broken connection, no response is expected.
             for part in call.parts.iter().filter(|_| is_open) {
                 note(part.due, Due::Response);
             }
@@ -497,7 +498,7 @@ impl<S: Speaker> Connection<S> {
         first
     }
 
-    /// How long to trust a connection on which a request gets no response.
+    /// How long to trust a connection that brings no response to a request.
     fn patience(&self) -> u64 {
         if self.limits.connect_timeout > 0 { self.limits.connect_timeout } else { PATIENCE }
     }

@@ -1,16 +1,16 @@
-//! What a call says over a socket, as yet without ids.
+//! The messages of a call over a socket, before they get ids.
 
 /// A message of the client's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// Wants a response. `params` is a JSON object.
+    /// Expects a response. `params` is a JSON object.
     Request {
         /// The method.
         method: &'static str,
         /// Its parameters.
         params: String,
     },
-    /// Wants none.
+    /// Expects no response.
     Notification {
         /// The method.
         method: &'static str,
@@ -19,40 +19,40 @@ pub enum Message {
     },
     /// Responds to a request of the server's.
     Response {
-        /// The request's id, as the JSON that it was.
+        /// The request's id, as its original JSON.
         id: String,
         /// The result as JSON.
         result: String,
     },
-    /// Responds to a request of the server's that is not to be answered.
+    /// Refuses a request of the server's.
     Refusal {
-        /// The request's id, as the JSON that it was.
+        /// The request's id, as its original JSON.
         id: String,
-        /// What is wrong, as JSON-RPC numbers it.
+        /// The JSON-RPC error code.
         code: i64,
-        /// What is wrong.
+        /// The error's message.
         message: &'static str,
     },
 }
 
-/// What a call says.
+/// The messages of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Messages {
-    /// The thread that the call is about; empty if it is about none. A stream gets the messages that name it.
+    /// The thread of the call; empty if it has none. A stream gets the messages that name its thread.
     pub thread: String,
-    /// Said before, once in a connection: it makes the connection hear of the thread.
+    /// Sent first, once per connection: it subscribes the connection to the thread.
     pub subscribe: Option<Message>,
-    /// Whether what this says makes the connection hear of the thread that the response names, or of `thread`.
+    /// Whether this call subscribes the connection, to `thread` or to the thread named in the response.
     pub subscribes: bool,
-    /// Whether a server that has lost the thread creates it anew by this, without what was said in it.
+    /// Whether a server that has lost the thread creates an empty one on this call.
     pub recreates_thread: bool,
-    /// Said in this order, without waiting between them. The response to the first one is the call's answer; a
-    /// stream gets the responses to all of them, in the place in which they come.
+    /// Sent in this order, without waiting in between. The response to the first one is the call's; a stream gets the
+    /// responses to all of them, in the order in which they arrive.
     pub list: Vec<Message>,
 }
 
 impl Messages {
-    /// A call that is one request.
+    /// A call with a single request.
     #[must_use]
     pub fn request(method: &'static str, params: String) -> Self {
         Self { list: vec![Message::Request { method, params }], ..Self::default() }

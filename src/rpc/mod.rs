@@ -2,7 +2,7 @@
 //!
 //! A socket carries the messages of all threads of a client. [`Connection`] decides what is sent on it, and where each
 //! message that arrives belongs. The owner of the socket does the I/O. The module knows no protocol: a [`Speaker`]
-//! supplies the words.
+//! supplies the methods.
 
 mod connection;
 mod messages;

@@ -1,4 +1,4 @@
-//! Messages on the wire, and the parts that tell where a message belongs.
+//! Messages on the wire, and the parts that show where a message belongs.
 
 use crate::error::{Error, ErrorCode};
 use crate::json::ObjectWriter;
@@ -8,9 +8,9 @@ use super::wire::{is_refusal, method_at_start, own_number, response_to, thread_m
 use super::{Message, Messages};
 
 impl Messages {
-    /// As tests compare them: `{ thread, subscribes, recreates_thread?, subscribe?, messages }`, where each message is
-    /// `{ method, params, notifies? }`, `{ id, result }` or `{ id, error }`, and parameters, ids, results and errors
-    /// are JSON in texts.
+    /// The form that tests compare: `{ thread, subscribes, recreates_thread?, subscribe?, messages }`, where each
+    /// message is `{ method, params, notifies? }`, `{ id, result }` or `{ id, error }`, and parameters, ids, results
+    /// and errors are strings of JSON.
     pub(crate) fn to_json(&self) -> String {
         let mut json = String::new();
         let mut object = ObjectWriter::new(&mut json);

@@ -1,17 +1,17 @@
-//! Messages as they go over the socket, and the parts of a message that tell where it belongs.
+//! Messages as they are sent over the socket, and the parts of a message that show where it belongs.
 
 use crate::bytes::find_quote;
 use crate::json::{ObjectWriter, Value, write_str, write_u64};
 
 use super::Message;
 
-/// The length of a request's id, in characters. Some servers demand exactly this one.
+/// The length of a request's id, in characters. Some servers demand exactly this length.
 const ID_LENGTH: usize = 21;
-/// How many of them are the same in all requests of a client.
+/// The length of the part that all requests of a client share.
 pub const ID_PREFIX_LENGTH: usize = ID_LENGTH - 8;
 
 impl Message {
-    /// The text that is sent. The id of a request is the prefix and its number, in eight letters.
+    /// The text to send. The id of a request is the prefix and its number, in eight letters.
     #[must_use]
     pub fn to_wire(&self, id_prefix: &str, number: u32) -> String {
         let mut text = String::new();
@@ -46,15 +46,15 @@ fn error_json(code: i64, message: &str) -> String {
     error
 }
 
-/// A number in digits. Not by `to_string`: the module has none for `core::fmt`.
+/// A number in digits. `to_string` would add `core::fmt` to the module.
 pub(crate) fn decimal(number: i64) -> String {
     let mut text = if number < 0 { "-" } else { "" }.to_owned();
     write_u64(&mut text, number.unsigned_abs());
     text
 }
 
-/// The number of the request that a message responds to, if it has an id with this prefix. Parsing each message would
-/// double the work, and quotes inside strings are escaped in JSON, so nothing that an agent says looks like an id.
+/// The number of the request that a message responds to, if its id has this prefix. Parsing each message would double
+/// the work. JSON escapes quotes inside strings, so no text of an agent can look like an id.
 pub(super) fn own_number(message: &str, id_prefix: &str) -> Option<u32> {
     let mut rest = message.as_bytes();
     loop {
@@ -69,7 +69,7 @@ pub(super) fn own_number(message: &str, id_prefix: &str) -> Option<u32> {
     }
 }
 
-/// The method of a message, and whether the server asks for a response, if the message begins with both, as almost all
+/// The method of a message, and whether the server expects a response, if the message begins with both, as almost all
 /// do.
 pub(super) fn method_at_start(message: &str) -> Option<(&str, bool)> {
     let mut rest = message;
@@ -87,13 +87,13 @@ pub(super) fn method_at_start(message: &str) -> Option<(&str, bool)> {
     if name == "method" { Some((word()?, word()? == "id")) } else { None }
 }
 
-/// Whether a response is an error, or not even JSON.
+/// Whether a response is an error or is not valid JSON.
 pub(super) fn is_refusal(message: &str) -> bool {
     let response = Value::parse(message).unwrap_or_default();
     response.as_object().is_none_or(|response| response.contains("error"))
 }
 
-/// How a message that names the thread of this id has it: as a string of its own.
+/// How a message names this thread: its id as a quoted string.
 #[must_use]
 pub(crate) fn thread_mark(thread: &str) -> String {
     let mut mark = String::new();
@@ -101,11 +101,11 @@ pub(crate) fn thread_mark(thread: &str) -> String {
     mark
 }
 
-/// A response as a stream has it: its first member, `response_to`, is the method of its request.
+/// A response as part of a stream: its first member, `response_to`, is the method of its request.
 #[must_use]
 pub fn response_to(response: &str, method: &str) -> String {
     let response = response.trim_ascii();
-    // Without an object there is no member to add; the decoder reports the message as it is.
+    // Only an object can have a member; the decoder reports any other message as it is.
     let Some(members) = response.strip_prefix('{') else { return response.to_owned() };
     let mut message = r#"{"response_to":"#.to_owned();
     write_str(&mut message, method);

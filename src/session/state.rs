@@ -30,7 +30,7 @@ pub struct Session {
     is_cancelled: bool,
     /// The newest turn before those that are known here.
     before: Newest,
-    /// The newest turn that is known to have begun, and after it those whose starts are on their way.
+    /// The newest turn known to have begun, followed by turns whose starts are in flight.
     newest: Vec<KnownTurn>,
     /// The turns of this client that have begun, by their keys and ids.
     ids: Vec<(u32, String)>,
@@ -123,14 +123,14 @@ impl Session {
         self.kept().unwrap_or_default()
     }
 
-    /// The conversation, if the client keeps it.
+    /// The stored conversation, if the client keeps it.
     fn kept(&self) -> Option<&str> {
         let is_ours = || self.protocol.protocol().capabilities().has_client_conversation();
         self.conversation.get().filter(|_| is_ours()).map(|kept| &**kept)
     }
 
-    /// Goes on with a conversation that was stored (JSON). What it leaves out stays as it is: an object with nothing but
-    /// `state` replaces the agent's state.
+    /// Continues with a stored conversation (JSON). Omitted members stay unchanged: an object with only `state`
+    /// replaces the agent's state.
     pub fn set_conversation(&mut self, conversation: &str) -> Result<()> {
         let Some(kept) = self.kept() else {
             return Err(Error::new(ErrorCode::Unsupported, "the server keeps this session's conversation"));
@@ -150,7 +150,7 @@ impl Session {
         Ok(())
     }
 
-    /// The turn with this key has the conversation as it is now, if it is the newest.
+    /// Stores the current conversation of the turn with this key, if that is the newest turn.
     pub(super) fn keep_conversation(&mut self, key: u32, conversation: Option<String>) {
         let is_newest = self.newest.last().is_some_and(|turn| turn.key == key);
         if let (Some(kept), Some(conversation)) = (self.conversation.get_mut(), conversation)
@@ -203,8 +203,8 @@ impl Session {
         Ok(())
     }
 
-    /// Checks an input against the calls that wait for it. It is for a turn that follows `previous_turn_id`; `""` and
-    /// `"auto"` stand for the newest turn. What waits after any other turn is known only to the server.
+    /// Checks an input against the pending calls. It is for a turn that follows `previous_turn_id`; `""` and `"auto"`
+    /// stand for the newest turn. Only the server knows which calls are pending after any other turn.
     pub fn check_pending(&self, previous_turn_id: &str, input: &TurnInput) -> Result<()> {
         // These servers would take stray answers for a new question.
         let is_strict = self.protocol.protocol().capabilities().has_client_ids();
@@ -241,7 +241,7 @@ impl Session {
         }
     }
 
-    /// What is known of a start that is made now.
+    /// What is known about a start at this time.
     #[must_use]
     pub fn start_trace(&self, started_at: u64) -> StartTrace {
         let newest_started_at = self.last_begun().map_or(0, |turn| turn.started_at);
@@ -260,7 +260,7 @@ impl Session {
         self.before = self.last_begun().map_or(Newest::None, |turn| Newest::Turn(turn.id.clone()));
     }
 
-    /// The newest turn was read before a start, which is on its way by now.
+    /// Takes the newest turn, read before a start that is now in flight.
     pub fn newest_read(&mut self, newest: &Newest) {
         if self.newest() == Newest::Unknown {
             self.before = newest.clone();
@@ -341,7 +341,7 @@ impl Session {
     }
 }
 
-/// An object (JSON) with members of another one in place of its own.
+/// An object (JSON) with some members replaced by those of another one.
 fn merged(kept: &str, members: &Object<'_>) -> String {
     let known = Value::parse(kept).unwrap_or_default();
     let mut json = String::new();

@@ -52,7 +52,7 @@ impl SessionTurn {
         Self { key, driver, discards_pending: false, is_named: false }
     }
 
-    /// Whether its message discards what the session waited for.
+    /// Whether its message discards the session's pending calls.
     #[must_use]
     pub fn discards_pending(&self) -> bool {
         self.discards_pending
@@ -117,7 +117,7 @@ impl SessionTurn {
     }
 
     /// Takes answers to pending calls of a running turn. Returns them as they will be sent. If the turn continues by
-    /// itself, a pause for these calls is not its end from now on: it may pause while they are on their way.
+    /// itself, a pause for these calls no longer ends it: it may pause while they are in flight.
     pub fn take_answers(&mut self, json: &str) -> Result<String> {
         if !self.driver.reader().capabilities().has_live_answers() {
             let problem = "this protocol accepts no answers while a turn runs";
@@ -135,8 +135,8 @@ impl SessionTurn {
         Ok(input.json().unwrap_or("[]").to_owned())
     }
 
-    /// Notes whether the server has taken answers. A pause for those that it refused is the turn's end again. Over a
-    /// socket, answers may get lost and be requested again.
+    /// Notes whether the server accepted answers. If not, a pause for their calls ends the turn again. Over a socket,
+    /// answers may be lost and requested again.
     pub fn answered(&mut self, json: &str, is_taken: bool) {
         let capabilities = self.driver.reader().capabilities();
         let is_open = if is_taken { capabilities.has_socket() } else { capabilities.has_answers_apart() };
@@ -179,7 +179,7 @@ impl SessionTurn {
         self.note(session);
     }
 
-    /// The session forgets the turn: it ended before all that this client may still ask for.
+    /// Removes the turn from the session: it ended before everything that this client may still request.
     pub fn forget(&self, session: &mut Session) {
         session.forget(self.key);
     }
@@ -242,7 +242,7 @@ impl SessionTurn {
     }
 
     fn keep_conversation(&mut self, session: &mut Session) {
-        // A start that is on its way, or was refused, has changed nothing.
+        // A start that is in flight, or was refused, has changed nothing.
         if ClientConversations::EXISTS
             && !matches!(self.machine().status(), TurnStatus::Unstarted | TurnStatus::Starting)
         {

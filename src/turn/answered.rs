@@ -1,5 +1,5 @@
-//! A turn that goes on under its id after answers. What it said before, and what it still says of the calls that were
-//! answered, is not delivered.
+//! A turn that continues under its id after answers. Events from before the pause, and events that only describe the
+//! answered calls, are not delivered.
 
 use crate::event::{EventKind, EventRef, TextDelta};
 use crate::json::{Object, Value};
@@ -8,8 +8,8 @@ use crate::protocol::EventSink;
 
 use crate::features::SeparateAnswers;
 
-/// The calls that were answered and with which the turn has not gone on yet, by their threads and ids. A turn that
-/// goes on with one call may say in between that it waits for another.
+/// The answered calls with which the turn has not continued yet, by thread and id. A turn that continues with one call
+/// may report in between that it waits for another.
 #[derive(Debug)]
 pub(super) struct AnsweredCalls {
     _by: SeparateAnswers,
@@ -27,14 +27,13 @@ impl AnsweredCalls {
         self.calls.extend(calls);
     }
 
-    /// The server has refused the answers to these calls. Returns the pause that they would have explained.
+    /// Removes calls whose answers the server refused. Returns the pause that was not delivered because of them.
     pub(super) fn remove(&mut self, calls: &[(String, String)]) -> Option<(u64, Object<'static>)> {
         self.calls.retain(|call| !calls.contains(call));
         self.pause.take()
     }
 
-    /// Whether an event says nothing but that the turn waits for such calls. Removes calls with which the turn goes
-    /// on.
+    /// Whether an event says only that the turn waits for such calls. Removes the calls with which the turn continues.
     pub(super) fn explains(&mut self, sequence_number: u64, event: EventRef<'_>) -> bool {
         if self.calls.is_empty() {
             return false;
@@ -56,7 +55,7 @@ impl AnsweredCalls {
         }
     }
 
-    /// Whether a turn in this state waits for such calls, and for nothing else.
+    /// Whether a turn in this state waits only for such calls.
     pub(super) fn explain(&self, state: &Object<'_>) -> bool {
         let actions = state.array("required_actions");
         let is_answered = |action: &Value<'_>| action.as_object().is_some_and(|action| self.has_all(action));

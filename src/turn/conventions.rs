@@ -1,5 +1,4 @@
-//! How a protocol lets a turn be started, found and recovered: all that this folder reads of its
-//! [`Capabilities`] for that.
+//! How a protocol lets a turn be started, found and recovered: everything this folder reads from its [`Capabilities`].
 
 use crate::features::{
     AttachedReaders, ClientConversations, ClientIds, Cursors, FrameRecords, OtherRecoveries, PartialLists,
@@ -12,12 +11,12 @@ use crate::protocol::{Capabilities, Capability, Resume};
 pub(super) enum Recovery {
     /// The stream resumes after the last sequence number.
     Cursor(Cursors),
-    /// The server recorded the frames of the stream. They are read again, and the stream resumes after them.
+    /// The server recorded the stream's frames. They are read again, and the stream resumes after them.
     Frames(FrameRecords),
-    /// The turn goes on without a reader. The session's transcript has it once it has ended.
+    /// The turn continues without a reader. Once it has ended, the session's transcript contains it.
     Transcript(Transcripts),
-    /// The turn goes on without a reader. Its stream can be read again, from the beginning; or else what the server has of
-    /// the turn by now.
+    /// The turn continues without a reader. Either its stream can be read again from the beginning, or the server
+    /// returns what it has of the turn so far.
     Repeat(ClientConversations),
     /// The turn stops without a reader. The server still lists its events if it had just ended.
     Attached(AttachedReaders),
@@ -25,7 +24,7 @@ pub(super) enum Recovery {
     None(Transcripts),
 }
 
-/// How a turn is found whose start got no answer.
+/// How to find a turn whose start got no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Locate {
     /// By the id that the client made. Servers that know such ids list turns by them.
@@ -41,7 +40,7 @@ pub(super) enum Locate {
 pub(super) enum Answers {
     /// As the input of the next turn.
     NextTurn,
-    /// One by one. The paused turn goes on under its old id.
+    /// One by one. The paused turn continues under its old id.
     OneByOne(SeparateAnswers),
 }
 
@@ -63,11 +62,11 @@ pub(super) struct Conventions {
     pub(super) locate: Locate,
     pub(super) answers: Answers,
     pub(super) output: Output,
-    /// Whether a turn has ids that the client makes.
+    /// Whether the client makes the ids of turns.
     pub(super) client_ids: Option<ClientIds>,
-    /// Whether a relay keeps the streams. What is said of recovery holds for what it has lost.
+    /// Whether a relay keeps the streams. `recovery` then applies only to what the relay has lost.
     pub(super) relay: Option<Relays>,
-    /// Whether a turn can only be started together with its stream.
+    /// Whether starting a turn always opens its stream.
     start_needs_stream: bool,
 }
 
@@ -109,7 +108,7 @@ impl Conventions {
         }
     }
 
-    /// Whether lists of events lack what a stream brings: reasoning, and sequence numbers.
+    /// The marker of servers whose lists of events lack reasoning and sequence numbers.
     pub(super) fn partial_lists(self) -> Option<PartialLists> {
         PartialLists::when(!matches!(self.recovery, Recovery::Cursor(_)))
     }
@@ -127,7 +126,7 @@ impl Conventions {
         }
     }
 
-    /// Whether a turn can only be started together with its stream.
+    /// Whether starting a turn always opens its stream.
     pub(super) fn start_needs_stream(self) -> bool {
         OtherRecoveries::EXISTS && (!Cursors::EXISTS || self.start_needs_stream)
     }
@@ -141,7 +140,7 @@ impl Conventions {
         }
     }
 
-    /// The marker of servers that are spoken to over a socket.
+    /// The marker of servers that communicate over a socket.
     pub(super) fn sockets(self) -> Option<Sockets> {
         match self.output {
             Output::Stored(sockets) => Some(sockets),
@@ -158,8 +157,8 @@ impl Conventions {
     }
 }
 
-/// What the server itself can do about a stream that drops. Behind a relay, only a server without ids for turns can have a
-/// transcript of them.
+/// How the server itself recovers a dropped stream. Behind a relay, only a server without turn ids can have a
+/// transcript.
 fn server_resumes(capabilities: &Capabilities) -> Resume {
     match capabilities.is_relayed() {
         true if capabilities.lacks_turn_ids() && capabilities.has(Capability::History) => Resume::History,

@@ -1,6 +1,6 @@
-//! How far a stream was delivered: the last sequence number, and the gaps that were passed over.
+//! How far a stream was delivered: the last sequence number, and the gaps that were skipped.
 
-/// What an event's number tells.
+/// How an event's number relates to the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     /// It comes next.
@@ -11,7 +11,7 @@ pub enum Admission {
     Gap,
 }
 
-/// How many gaps are remembered. A server that leaves more has no order to keep.
+/// How many gaps are remembered. A server with more gaps does not number its events in order.
 const MAX_SKIPPED: usize = 16;
 
 /// Admits every event once. Numbers grow by one from event to event (protocol note, section 2.1).
@@ -20,9 +20,9 @@ pub struct Cursor {
     last: u64,
     /// Whether events without a number, or from a list, were admitted since `last`.
     is_unsure: bool,
-    /// Gaps that were passed over: the numbers between these two, which may still come late.
+    /// Gaps that were skipped: the numbers at both edges. The missing events may still arrive late.
     skipped: Vec<(u64, u64)>,
-    /// There were more gaps below this number.
+    /// Below this number there may be gaps that are no longer remembered.
     forgotten: u64,
 }
 
@@ -33,8 +33,8 @@ impl Cursor {
         self.last
     }
 
-    /// Whether events have come since [`last`](Self::last) without a number, or from a list. A stream that resumes
-    /// after it may repeat them or leave some out, and nothing would tell.
+    /// Whether events without a number, or from a list, have come since [`last`](Self::last). A stream that resumes
+    /// after it may repeat or omit such events, and this could not be detected.
     #[must_use]
     pub fn is_unsure(&self) -> bool {
         self.is_unsure
@@ -45,7 +45,7 @@ impl Cursor {
         self.last = self.last.max(sequence_number);
     }
 
-    /// Admits the event of this number, or tells why not. An event without a number (0) is new.
+    /// Admits the event with this number, or returns why not. An event without a number (0) is new.
     #[inline]
     pub fn admit(&mut self, sequence_number: u64) -> Admission {
         if sequence_number == self.last + 1 {
@@ -68,22 +68,22 @@ impl Cursor {
         let Some(at) = self.skipped.iter().position(is_in) else {
             return Admission::Repeat;
         };
-        // It comes late. The rest of the gap is on both sides of it.
+        // It arrives late, and splits the gap in two.
         let (after, before) = self.skipped.remove(at);
         self.skip(after, sequence_number);
         self.skip(sequence_number, before);
         Admission::New
     }
 
-    /// Admits the event of this number although events before it are missing.
+    /// Admits the event with this number although events before it are missing.
     pub fn pass(&mut self, sequence_number: u64) {
         self.skip(self.last, sequence_number);
         self.last = sequence_number;
         self.is_unsure = false;
     }
 
-    /// Admits a listed event of this number. Returns whether it is new. Lists leave out events in between, so the cursor
-    /// is unsure after a new one.
+    /// Admits a listed event with this number. Returns whether it is new. Lists omit events, so the cursor is unsure
+    /// after a new one.
     pub fn admit_listed(&mut self, sequence_number: u64) -> bool {
         let is_new = sequence_number == 0
             || match self.admit(sequence_number) {

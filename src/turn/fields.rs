@@ -1,12 +1,12 @@
-//! Which fields an item of an input takes, and what is said of any other.
+//! Which fields an input item may have, and the message about any other field.
 
 use crate::error::sentence;
 use crate::json::{Object, Value};
 use crate::protocol::Capabilities;
 use crate::text::{cut, is_among};
 
-/// The rule that an item breaks by a field or a part that the protocol does not take; empty if it has none. An answer may
-/// be made of the required action in a snapshot: what that has besides the call is removed.
+/// Sets `rule` if the item has a field or a part that the protocol does not take. An answer may be built from a
+/// snapshot's required action: everything that is not part of the answer is removed.
 pub(super) fn note_stray_field(capabilities: &Capabilities, item: &mut Object<'_>, rule: &mut String) {
     if item.text("type") != "user.message" {
         for name in ["name", "arguments", "tool_info", "suspension"] {
@@ -16,7 +16,7 @@ pub(super) fn note_stray_field(capabilities: &Capabilities, item: &mut Object<'_
     note_stray(capabilities, "", item.text("type"), item, rule);
 }
 
-/// `of` is the type of an item or a part, or the name of a member, which is marked.
+/// `of` is the type of an item or part, or the name of a member if `mark` is set.
 fn note_stray(capabilities: &Capabilities, mark: &str, mut of: &str, object: &Object<'_>, rule: &mut String) {
     let (mut fields, mut rest) = ("", capabilities.input_fields);
     while !rest.is_empty() {

@@ -6,10 +6,10 @@ use crate::features::FrameRecords;
 #[derive(Debug)]
 pub(super) struct Fingerprints {
     _by: FrameRecords,
-    /// The number of the event before the first one here. Events up to it came with another turn.
+    /// The number of the event before the first one here. Events up to it belong to another turn.
     base: Option<u64>,
     known: Vec<u32>,
-    /// Whether another event came under the number of a known one.
+    /// Whether two different events had the same number.
     pub(super) is_divergent: bool,
 }
 
@@ -18,8 +18,8 @@ impl Fingerprints {
         Self { _by: by, base: None, known: Vec::new(), is_divergent: false }
     }
 
-    /// Takes the event of this number; `last` is the last one that was delivered before. Returns whether it is the
-    /// event that was delivered under that number, if any was.
+    /// Records the event with this number; `last` is the number delivered before it. Returns false only if a different
+    /// event was delivered under that number.
     pub(super) fn matches(&mut self, number: u64, last: u64, parts: &[&str]) -> bool {
         let base = *self.base.get_or_insert(last);
         let Some(at) = number.checked_sub(base + 1).and_then(|at| usize::try_from(at).ok()) else {

@@ -1,4 +1,4 @@
-//! How a stream comes to frames: bytes are cut by the event-stream format, messages of a socket are frames.
+//! How a stream is split into frames: bytes follow the event-stream format; each message of a socket is a frame.
 
 use crate::features::Http;
 use crate::sse::{Frame, FrameDecoder, FrameError, FrameSink};
@@ -12,18 +12,18 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// A decoder for frames of up to so many bytes.
+    /// A decoder for frames of at most this many bytes.
     pub(super) fn with_limit(max_frame_bytes: usize) -> Self {
         Self { events: FrameDecoder::with_limit(max_frame_bytes), limit: max_frame_bytes }
     }
 
     /// Takes bytes, cut anywhere, and lends each frame to `sink`.
     pub(super) fn feed(&mut self, bytes: &[u8], sink: &mut dyn FrameSink) -> Result<(), FrameError> {
-        // So that the compiler removes the decoder.
+        // The condition lets the compiler remove the decoder.
         if Http::EXISTS { self.events.feed_runs(bytes, sink) } else { Ok(()) }
     }
 
-    /// Takes a message of a socket, which is a frame that has only data.
+    /// Takes a socket message: a frame that has only data.
     pub(super) fn take(&mut self, message: &str, sink: &mut dyn FrameSink) -> Result<(), FrameError> {
         if message.len() > self.limit {
             return Err(FrameError::TooLarge { limit: self.limit });
@@ -32,14 +32,14 @@ impl Frames {
         Ok(())
     }
 
-    /// A new connection begins.
+    /// Prepares for a new connection.
     pub(super) fn reset(&mut self) {
         if Http::EXISTS {
             self.events.reset();
         }
     }
 
-    /// Whether what came ends within a frame.
+    /// Whether the input so far ends within a frame.
     pub(super) fn is_unfinished(&self) -> bool {
         Http::EXISTS && self.events.is_unfinished()
     }

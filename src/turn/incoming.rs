@@ -1,4 +1,4 @@
-//! What frames of a stream come to: events, and the stream's place.
+//! Turns the frames of a stream into events, and keeps the stream's position.
 
 use crate::event::{EventKind, EventRef, TextDelta};
 use crate::features::{ClientConversations, FrameRecords, Relays, Sockets, Transcripts};
@@ -14,11 +14,11 @@ pub(super) struct FrameRecord {
     pub(super) _by: FrameRecords,
     /// The server's name of the last frame that came; empty if unknown.
     pub(super) cursor: String,
-    /// The pause of the turn that was read last, and its number, until it is known whether the turn went on.
+    /// The last pause that was read, and its number, until it is known whether the turn continued.
     pub(super) pause: Option<(u64, Object<'static>)>,
 }
 
-/// Takes the events of a record. A turn that paused and went on has more of them: its pause is not its end.
+/// Takes the events of a record. In the record of a turn that paused and continued, the pause is not the end.
 pub(super) struct Recorded<'r> {
     pub(super) intake: &'r mut Intake,
     pub(super) record: &'r mut FrameRecord,
@@ -48,7 +48,7 @@ impl EventSink for Recorded<'_> {
     }
 }
 
-/// Whether a turn ends only until its calls are answered.
+/// Whether an event ends the turn only until its calls are answered.
 fn is_pause(event: EventRef<'_>) -> bool {
     let state = event.fields.object("state").filter(|_| event.kind == EventKind::TurnDone);
     state.is_some_and(|state| !state.array("required_actions").is_empty())
@@ -59,27 +59,28 @@ pub(super) struct Incoming<'r> {
     pub(super) decoder: &'r mut dyn EventDecoder,
     pub(super) intake: &'r mut Intake,
     pub(super) record: &'r mut Option<FrameRecord>,
-    /// If a relay keeps the stream.
+    /// Present if a relay keeps the stream.
     pub(super) gate: &'r mut Option<Gate>,
-    /// If only a frame's name tells what it is.
+    /// Present if a frame's type is only in its name.
     pub(super) names: Option<Transcripts>,
 }
 
 impl Incoming<'_> {
-    /// Frames have come: `id` names the last one, if it has a name. `before` is the cursor before them.
+    /// Notes the position after frames: `id` is the id of the last frame, if it has one. `before` is the cursor before
+    /// them.
     fn note_place(&mut self, id: Option<&str>, before: u64) {
         let Some(record) = self.record else { return };
         if let Some(id) = id.filter(|_| self.intake.broken.is_none()) {
             id.clone_into(&mut record.cursor);
         } else if self.intake.machine.cursor().last() != before {
-            // After the last name, these events would come again and count as new.
+            // Resuming after the last id would deliver these events again as new.
             record.cursor.clear();
         }
     }
 }
 
 impl Incoming<'_> {
-    /// Whether a frame is the server's next one.
+    /// Whether a frame is the next one from the server.
     fn passes(&mut self, event: &str, id: Option<&str>, data: &str) -> bool {
         let Some(gate) = self.gate else { return true };
         if self.intake.broken.is_some() {
@@ -94,12 +95,12 @@ impl Incoming<'_> {
         false
     }
 
-    /// Takes whole frames from a relay one by one: each has a number, which the frames of its server do not have.
+    /// Takes whole frames from a relay one by one: the relay numbers them, and its server's own frames have no numbers.
     fn relayed_run(&mut self, bytes: &[u8]) -> Run {
         let mut len = 0;
         while let Some(rest) = bytes.get(len..)
             && let Some(frame) = WholeFrame::of(rest)
-            // Relays write the number first, and one LF after it.
+            // Relays write the number first, followed by one LF.
             && let Some((start, end)) = frame.id.filter(|id| id.0 <= "id: ".len())
             && let Some(own) = rest.get(end + 1..frame.len).filter(|own| !own.is_empty())
             && let Some(gate) = self.gate
@@ -120,7 +121,7 @@ impl FrameSink for Incoming<'_> {
         }
         if !Sockets::EXISTS || !self.intake.output.wants_native || self.decoder.concerns(frame.data) {
             let name = self.names.map(|_| frame.event);
-            // Frames of some protocols have their type inside.
+            // In some protocols the type is inside the data.
             let name = name.filter(|name| !ClientConversations::EXISTS || !name.is_empty());
             self.intake.output.native(name, frame.data);
         }

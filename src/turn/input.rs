@@ -1,4 +1,4 @@
-//! A turn's input, and the rules that it must keep before anything is sent (protocol note, section 4.4).
+//! A turn's input, and the rules checked before anything is sent (protocol note, section 4.4).
 
 use crate::error::{Error, ErrorCode, Result, sentence};
 use crate::features::ClientIds;
@@ -12,7 +12,7 @@ use super::fields::note_stray_field;
 /// What the session's last turn waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Pending {
-    /// Not known: the last turn was not seen to its end.
+    /// Not known: the last turn was not read to its end.
     #[default]
     Unknown,
     /// These actions; none if it waits for nothing.
@@ -24,7 +24,7 @@ pub enum Pending {
 pub struct TurnInput {
     /// The items as they are sent; empty if there are none.
     json: String,
-    /// What each item answers, in their order; `None` for a user's message.
+    /// What each item answers, in the order of the items; `None` for a user's message.
     answers: Vec<Option<Answer>>,
 }
 
@@ -32,15 +32,15 @@ pub struct TurnInput {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Answer {
     kind: PendingKind,
-    /// Whether it can refuse a question that no call asks.
+    /// Whether it can refuse a question that belongs to no call.
     is_refusal: bool,
     thread_id: String,
     call_id: String,
 }
 
 impl TurnInput {
-    /// Reads an input: a text, an item, or a list of items. Checks everything that does not depend on
-    /// the session; what only other protocols take is refused.
+    /// Reads an input: a text, an item, or a list of items. Checks everything that does not depend on the session, and
+    /// refuses items that this protocol does not take.
     pub fn read(input: Value<'_>, capabilities: &Capabilities) -> Result<Self> {
         let mut items = match input {
             Value::Null => Vec::new(),
@@ -77,7 +77,7 @@ impl TurnInput {
         (!self.json.is_empty()).then_some(&*self.json)
     }
 
-    /// How many answers it has.
+    /// The number of answers.
     #[must_use]
     pub fn answer_count(&self) -> usize {
         self.answers.iter().flatten().count()
@@ -109,7 +109,7 @@ impl TurnInput {
         self.has_part(&|part| part.text("type") == "file")
     }
 
-    /// Whether a message has an image by its address.
+    /// Whether a message has an image given by its URL.
     #[must_use]
     pub fn has_images(&self) -> bool {
         self.has_part(&|part| {
@@ -124,8 +124,8 @@ impl TurnInput {
         items.any(|item| item.array("content").iter().filter_map(Value::as_object).any(is_one))
     }
 
-    /// The items as they are sent where an answer needs what was asked: each with the `suspension` of the call that
-    /// it answers.
+    /// The items as they are sent to servers that need the question with the answer: each has the `suspension` of the
+    /// call that it answers.
     #[must_use]
     pub fn with_suspensions(&self, actions: &[PendingAction]) -> String {
         let mut items = Value::parse(&self.json).unwrap_or_default();
@@ -139,7 +139,7 @@ impl TurnInput {
         items.to_json()
     }
 
-    /// Checks an item by itself, brings it into the form that servers know, and notes what it answers.
+    /// Checks an item on its own, converts it to the servers' form, and notes what it answers.
     fn add(&mut self, item: &mut Value<'_>, capabilities: &Capabilities) -> Result<(), &'static str> {
         let item = item.as_object_mut().ok_or("an item must be an object with a `type`")?;
         let mut is_refusal = false;
@@ -176,7 +176,7 @@ impl TurnInput {
         Ok(())
     }
 
-    /// The last item must go with those before it.
+    /// Checks the last item against the items before it.
     fn check_company(&self, at: usize) -> Result<()> {
         let Some((last, before)) = self.answers.split_last() else {
             return Ok(());
@@ -192,7 +192,7 @@ impl TurnInput {
         }
     }
 
-    /// Checks that there are only answers, each to a call that waits.
+    /// Checks that there are only answers, each to a pending call.
     pub fn check_answers(&self, actions: &[PendingAction]) -> Result<()> {
         if self.answers.is_empty() {
             return Err(Error::new(ErrorCode::InvalidInput, "the input has no answer"));
@@ -207,10 +207,9 @@ impl TurnInput {
         Ok(())
     }
 
-    /// Checks the input against what the session's last turn waits for: every pending call must be
-    /// answered, in one turn, and nothing else. If nothing waits as far as is known, answers are let through, since
-    /// another client may have made a turn that waits for them; unless that `is_strict`, for a server that would
-    /// take them for something else.
+    /// Checks the input against what the session's last turn waits for: it must answer every pending call and contain
+    /// nothing else. If no call is known to be pending, answers are accepted, since another client may have started a
+    /// turn that waits for them. With `is_strict` they are refused: the server would take them for something else.
     pub fn check_pending(&self, pending: &Pending, is_strict: bool) -> Result<()> {
         let Pending::Known(actions) = pending else {
             return Ok(());
@@ -259,7 +258,7 @@ impl Answer {
         action.is_call(&self.thread_id, &self.call_id)
     }
 
-    /// The call must wait, and for this kind of answer.
+    /// Checks that the call is pending and takes this kind of answer.
     fn check(&self, actions: &[PendingAction]) -> Result<(), String> {
         match actions.iter().find(|action| self.is_to(action)) {
             None => Err(sentence(&["no call `", &self.call_id, "` waits in thread `", &self.thread_id, "`"])),
@@ -283,7 +282,7 @@ fn check_message(message: &mut Object<'_>, capabilities: &Capabilities) -> Resul
     }
 }
 
-/// What some protocols take besides the verdict.
+/// Checks the fields that some protocols take besides the verdict.
 fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
     if !ClientIds::EXISTS {
         return Ok(());
@@ -300,7 +299,7 @@ fn check_extras(approval: &Object<'_>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The last name in an address; `file` if there is none.
+/// The last path segment of a URL; `file` if there is none.
 fn name_in(url: &str) -> &str {
     let (mut name, mut rest) = ("file", url);
     while !rest.is_empty() {
@@ -311,8 +310,8 @@ fn name_in(url: &str) -> &str {
     name
 }
 
-/// A file in the reference pages' spelling (`file_upload` with `file: { filename, file_data }`) becomes
-/// one in the servers' (`file` with `name` and `data`; section 3.6).
+/// Converts a file in the spelling of the reference pages (`file_upload` with `file: { filename, file_data }`) to the
+/// servers' spelling (`file` with `name` and `data`; section 3.6).
 fn check_part(part: &mut Value<'_>, capabilities: &Capabilities) -> Result<(), &'static str> {
     let takes_native = capabilities.takes_native_parts();
     let part = part.as_object_mut().ok_or("a part must be an object with a `type`")?;
@@ -330,7 +329,7 @@ fn check_part(part: &mut Value<'_>, capabilities: &Capabilities) -> Result<(), &
                 part.set("name", name_in(url.as_str().unwrap_or_default()).to_owned().into());
                 part.set("data", url);
             }
-            // Some servers do not keep it: what they give of a turn's input has an empty one.
+            // Some servers do not keep the name, and return files with an empty one.
             if part.text("name").is_empty() && !(takes_native && part.get("name") == Some(&"".into())) {
                 return Err("a file must have a `name`");
             }
@@ -352,7 +351,7 @@ fn check_part(part: &mut Value<'_>, capabilities: &Capabilities) -> Result<(), &
     }
 }
 
-/// Whether a file is given by its address.
+/// Whether a file is given by its URL.
 fn is_address(data: &str) -> bool {
     data.starts_with("https:") || data.starts_with("http:")
 }

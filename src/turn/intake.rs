@@ -1,4 +1,4 @@
-//! Takes decoded events: drops repeats, and notes missing events.
+//! Takes decoded events: drops repeats and notes gaps.
 
 use crate::error::{Error, ErrorCode};
 use crate::event::{EventKind, EventRef, TextDelta};
@@ -24,14 +24,14 @@ pub(super) struct Intake {
     /// The ids of all events except deltas.
     pub(super) seen: Names,
     pub(super) numbering: Numbering,
-    /// Why no more of this connection is taken.
+    /// Why the rest of this connection is ignored.
     pub(super) broken: Option<Error>,
-    /// The fingerprints of events, if the stream's record may be read, whose numbers are only counts.
+    /// The fingerprints of events, for streams whose record may be read and whose numbers are only counts.
     pub(super) fingerprints: Option<Fingerprints>,
-    /// If lists of events lack parts of the stream.
+    /// Present if lists of events lack parts of the stream.
     partial_lists: Option<PartialLists>,
     results: Option<ResultCounts>,
-    /// The calls that were answered one by one.
+    /// The calls that were answered separately.
     pub(super) answered: Option<AnsweredCalls>,
 }
 
@@ -56,33 +56,33 @@ impl Intake {
         }
     }
 
-    /// A list of all of the turn's events begins.
+    /// Begins a list of all events of the turn.
     pub(super) fn begin_list(&mut self) {
         if let Some(results) = &mut self.results {
             results.begin_list();
         }
-        // The index may have the last message already, from the record of the turn.
+        // The index may already have the last message, from the turn's record.
         let is_new = self.seen.is_empty() && self.machine.cursor() == &Cursor::default();
         if is_new && self.index.has_missing_events() {
             self.index.restart();
         }
     }
 
-    /// Takes a listed event that the stream may have missed. Events of the stream are not delivered again, except partial
-    /// messages, which are delivered whole.
+    /// Takes a listed event that the stream may have missed. Events that the stream delivered are skipped, except
+    /// partial messages, which are delivered whole.
     pub(super) fn missed(&mut self, event: EventRef<'_>) {
         let number = listed_number(event.fields);
         let id = event.fields.text("id");
         if self.partial_lists.is_some() {
             self.index.expect_partial_listing(id);
         }
-        // The beginning is known, and the terminal state is applied last.
+        // The beginning is already known, and the terminal state is applied last.
         let is_frame = matches!(event.kind, EventKind::TurnDone | EventKind::TurnCreated);
         if self.is_known(event, number) || is_frame {
             return;
         }
         let is_new = self.machine.admit_listed(number);
-        // The number of a listed message may be that of its delivered beginning. The rest has no number.
+        // A listed message may carry the number of its delivered beginning. The rest has no number.
         if is_new || event.kind == EventKind::ModelMessage && self.machine.admit_listed(0) {
             self.index.expect_whole(id);
             self.take(if is_new { number } else { 0 }, event);
@@ -111,7 +111,7 @@ impl Intake {
         self.seen.get(id_of(event)).is_some() && !lacks_id || is_counted
     }
 
-    /// The user has stopped the turn, which a relay has told.
+    /// The relay reported that the user stopped the turn.
     pub(super) fn stopped(&mut self) {
         let mut state = Object::new();
         state.set("status", "cancelled".into());
@@ -119,7 +119,7 @@ impl Intake {
         self.ended(&state);
     }
 
-    /// The turn ends in this state, for which no frame came: an event with the turn's id, and without a number.
+    /// Ends the turn in this state, for which no frame came: an event with the turn's id and no number.
     pub(super) fn ended(&mut self, state: &Object<'_>) {
         let mut done = Object::new();
         done.set("type", "turn.done".into());
@@ -140,7 +140,7 @@ impl Intake {
             _ => {}
         }
         if self.machine.status().is_terminal() {
-            // The turn's last event was delivered before.
+            // The turn's last event has already been delivered.
             return self.index.backfill(event);
         }
         self.machine.observe(event);
@@ -170,13 +170,13 @@ impl Intake {
         }
     }
 
-    /// An event came of which nothing is true any more.
+    /// Skips an event whose content no longer holds.
     pub(super) fn pass_over(&mut self, sequence_number: u64, event: EventRef<'_>) {
         self.compare(sequence_number, &[event.fields.text("type"), id_of(event)]);
         self.admits(sequence_number);
     }
 
-    /// Whether a gap before this number is passed over.
+    /// Whether the gap before this number is skipped.
     fn passes(&mut self, sequence_number: u64) -> bool {
         let last = self.machine.cursor().last();
         if !self.numbering.passes(last, sequence_number) {
@@ -189,7 +189,7 @@ impl Intake {
         true
     }
 
-    /// Whether an event begins another turn. The events after it would belong to that turn.
+    /// Whether an event begins another turn. The events after it would belong to that other turn.
     fn is_foreign(&self, event: EventRef<'_>) -> bool {
         event.kind == EventKind::TurnCreated
             && self.machine.id().is_some_and(|id| id != event.fields.text("turn_id"))
@@ -249,14 +249,14 @@ fn call_ids(message: &Message) -> impl Iterator<Item = &str> {
     message.calls().iter().flatten().map(|call| &*call.id)
 }
 
-/// The number of a listed event; 0 if it has none, as in the lists of all protocols but one.
+/// The number of a listed event; 0 if it has none. Only one protocol's lists have numbers.
 fn listed_number(fields: &Object<'_>) -> u64 {
     let number = fields.get("sequence_number").filter(|_| JsonNumbers::EXISTS);
-    // The output in a turn's state was not checked.
+    // The output in a turn's state has not been checked.
     number.and_then(Value::as_u64).filter(|number| *number < 1 << 53).unwrap_or(0)
 }
 
-/// The id of an event, also of one that this version does not know.
+/// The id of an event, including one of an unknown type.
 pub(super) fn id_of(event: EventRef<'_>) -> &str {
     event.fields.object("raw").unwrap_or(event.fields).text("id")
 }

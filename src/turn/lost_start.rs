@@ -1,4 +1,4 @@
-//! Finds the turn of a start that got no answer, among the session's newest turns.
+//! Finds the turn of a start that got no response, among the session's newest turns.
 
 use crate::iso::millis;
 use crate::json::{Object, Value};
@@ -9,15 +9,15 @@ pub enum Newest {
     /// Not known: the session was not read.
     #[default]
     Unknown,
-    /// There was none.
+    /// The session had no turn.
     None,
-    /// The one of this id.
+    /// The turn with this id.
     Turn(String),
 }
 
 impl Newest {
-    /// The newest of a session's listed turns; nothing if the rest of the list decides. Some servers list the newest
-    /// turn first, others the oldest.
+    /// The newest of a session's listed turns; `None` if that depends on the rest of the list. Some servers list the
+    /// newest turn first, others the oldest.
     pub(super) fn of(turns: &[Value<'_>], is_all: bool) -> Option<Self> {
         let Some((first, last)) = ends(turns) else { return is_all.then_some(Self::None) };
         let newest = match is_newer(turns, first, last) {
@@ -30,39 +30,39 @@ impl Newest {
     }
 }
 
-/// What is known of a start, to tell its turn from others. By default nothing is known. The driver then reads the
-/// session's newest turn before the start, and [`TurnDriver::newest`](super::TurnDriver::newest) returns it.
+/// What is known of a start, to distinguish its turn from others. By default nothing is known. The driver then reads
+/// the session's newest turn before the start, and [`TurnDriver::newest`](super::TurnDriver::newest) returns it.
 #[derive(Debug, Clone, Default)]
 pub struct StartTrace {
-    /// The session's newest turn before it.
+    /// The session's newest turn before the start.
     pub newest: Newest,
-    /// When it is made, by this machine's clock, in milliseconds since 1970. 0 if the order of turns tells more than
-    /// clocks do, since the newest one was read just before.
+    /// When the start is sent, by this machine's clock, in milliseconds since 1970. 0 if the newest turn was read just
+    /// before: the order of turns is then more reliable than clocks.
     pub started_at: u64,
-    /// When the newest turn was started, by the same clock; 0 if that was not here. It shows by how much the
+    /// When this client started the newest turn, by the same clock; 0 if another client did. It shows how far the
     /// server's clock is ahead.
     pub newest_started_at: u64,
-    /// The ids of turns that are known to be others.
+    /// The ids of turns that are known to be different ones.
     pub others: Vec<String>,
 }
 
-/// What the session's turns say of a start.
+/// What the session's turns show about a start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Finding<'v, 'a> {
-    /// It began: this turn.
+    /// It began this turn.
     Begun(&'v Object<'a>),
-    /// There is no such turn.
+    /// It began no turn.
     Absent,
-    /// There is one like it, which may be another one, or there are several.
+    /// Several turns match, or one matches that another client may have started.
     Unclear,
 }
 
-/// What a start has sent, where servers say it of a turn.
+/// What a start sent, for servers that return it with a turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent<'s> {
     /// The items of its input.
     pub(super) input: &'s [Value<'s>],
-    /// What the turn was told to follow.
+    /// The requested previous turn.
     pub(super) previous_turn_id: &'s str,
 }
 
@@ -72,7 +72,7 @@ impl Sent<'_> {
         matches!(self.previous_turn_id, "" | "auto")
     }
 
-    /// Whether a turn has this input and this place.
+    /// Whether a turn has this input and this previous turn.
     fn fits(&self, turn: &Object<'_>) -> bool {
         let wanted = if self.previous_turn_id == "none" { "" } else { self.previous_turn_id };
         is_like(self.input, turn.array("input")) && (self.is_auto() || previous(turn) == wanted)
@@ -80,7 +80,7 @@ impl Sent<'_> {
 }
 
 impl StartTrace {
-    /// Whether these turns reach back behind the start, so that the rest of the list need not be read.
+    /// Whether these turns reach back to before the start, so that the rest of the list need not be read.
     pub(super) fn is_past(&self, turns: &[Value<'_>]) -> bool {
         let Some((first, last)) = ends(turns) else { return false };
         // Some servers list the oldest first.
@@ -92,18 +92,18 @@ impl StartTrace {
             }
     }
 
-    /// Looks for the turn among the session's turns, in any order. Of several that it can be it is not known which:
-    /// other clients may have said the same. Without `sent`, which not all servers say of a turn, any new turn is one
-    /// that it can be.
+    /// Looks for the turn among the session's turns, in any order. If several match, it is unknown which one it is:
+    /// other clients may have sent the same input. Without `sent`, which not all servers return with a turn, any new
+    /// turn matches.
     pub(super) fn find<'v, 'a>(&self, turns: &'v [Value<'a>], sent: Option<&Sent<'_>>) -> Finding<'v, 'a> {
         let newest = self.newest_id().and_then(|id| get(turns, id));
-        // The list may be of the branch of the session's last turn: what was begun on another one is not in it.
+        // The list may contain only the branch of the session's last turn, and omit turns of other branches.
         let is_whole = newest.is_some() || self.newest_id().is_none();
         let mut finding = if is_whole { Finding::Absent } else { Finding::Unclear };
         let mut found = "";
         for turn in objects(turns) {
             let id = turn.text("id");
-            // While a list is read page by page it grows, so that a turn may be on two of them.
+            // A list grows while it is read page by page, so a turn may be on two pages.
             let is_known = id == found || Some(id) == self.newest_id();
             if is_known || self.others.iter().any(|other| other == id) {
                 continue;
@@ -114,7 +114,7 @@ impl StartTrace {
                     found = id;
                 }
                 Some(_) => return Finding::Unclear,
-                // It may have begun another branch meanwhile, and with that have hidden the one that is looked for.
+                // This turn may have started another branch, which would hide the turn that is looked for.
                 None if found.is_empty() && self.is_new(turn) => finding = Finding::Unclear,
                 None => {}
             }
@@ -122,7 +122,7 @@ impl StartTrace {
         finding
     }
 
-    /// Whether the start's turn can be this one, and if so, whether it is unless another one can be it as well.
+    /// Whether this can be the start's turn: `Some(true)` if it is, unless another turn matches as well.
     fn may_be(
         &self,
         turns: &[Value<'_>],
@@ -135,10 +135,10 @@ impl StartTrace {
         }
         let Some(newest) = newest else {
             return match &self.newest {
-                // What a turn was given tells more than a clock does.
+                // The input is better evidence than a clock.
                 Newest::Unknown => (sent.is_some() || self.is_recent(turn, None)).then_some(false),
                 Newest::None => Some(true),
-                // The last turn of a branch on which the newest one is not came after that.
+                // If the newest turn is not on this branch, the branch's last turn came after it.
                 Newest::Turn(_) => {
                     let is_last = with(turns, "previous_turn_id", turn.text("id")).is_none();
                     let is_placed = sent.is_some_and(|sent| !sent.is_auto());
@@ -168,7 +168,7 @@ impl StartTrace {
         Some(is_sure)
     }
 
-    /// Whether a turn of another client may have come after the start, where no turn is known that came before it.
+    /// Whether another client's turn may have come after the start, if no earlier turn is known.
     fn is_new(&self, turn: &Object<'_>) -> bool {
         match self.newest {
             Newest::Unknown => self.is_recent(turn, None),
@@ -184,7 +184,7 @@ impl StartTrace {
         }
     }
 
-    /// Whether a turn was not created before the start, by the server's clock as far as the newest turn shows it.
+    /// Whether a turn was created no earlier than the start, by the server's clock as estimated from the newest turn.
     fn is_recent(&self, turn: &Object<'_>, newest: Option<&Object<'_>>) -> bool {
         let created_at = |turn: &Object<'_>| millis(turn.text("created_at"));
         let mut earliest = self.started_at;
@@ -195,7 +195,7 @@ impl StartTrace {
     }
 }
 
-/// By how much the server's clock may be behind, and one start take longer than another, in milliseconds.
+/// How far the server's clock may be behind, plus how much the duration of starts may vary, in milliseconds.
 const ALLOWANCE: u64 = 10_000;
 
 fn objects<'v, 'a>(turns: &'v [Value<'a>]) -> impl DoubleEndedIterator<Item = &'v Object<'a>> {
@@ -210,17 +210,17 @@ fn get<'v, 'a>(turns: &'v [Value<'a>], id: &str) -> Option<&'v Object<'a>> {
     with(turns, "id", id)
 }
 
-/// The first turn of which a field says this.
+/// The first turn with this text in this field.
 fn with<'v, 'a>(turns: &'v [Value<'a>], name: &str, text: &str) -> Option<&'v Object<'a>> {
     objects(turns).find(|turn| turn.text(name) == text)
 }
 
-/// The id of the turn that a turn follows.
+/// The id of the turn before this one.
 fn previous<'o>(turn: &'o Object<'_>) -> &'o str {
     turn.text("previous_turn_id")
 }
 
-/// Whether a turn follows the one of this id, or one that does.
+/// Whether a turn follows the turn with this id, directly or through others.
 fn descends(turns: &[Value<'_>], turn: &Object<'_>, id: &str) -> bool {
     let mut before = previous(turn);
     for _ in turns {
@@ -232,8 +232,8 @@ fn descends(turns: &[Value<'_>], turn: &Object<'_>, id: &str) -> bool {
     before == id
 }
 
-/// Whether a turn is newer than another one, as the server says: by what follows what, and by its own clock. Several
-/// turns may have been created at one time.
+/// Whether a turn is newer than another one, by their previous turns and the server's clock. Several turns may have the
+/// same creation time.
 fn is_newer(turns: &[Value<'_>], turn: &Object<'_>, than: &Object<'_>) -> Option<bool> {
     let (id, than_id) = (turn.text("id"), than.text("id"));
     let (at, than_at) = (turn.text("created_at"), than.text("created_at"));
@@ -247,7 +247,7 @@ fn is_newer(turns: &[Value<'_>], turn: &Object<'_>, than: &Object<'_>) -> Option
     }
 }
 
-/// Whether items are what was sent: the server may add fields of its own.
+/// Whether items equal what was sent, apart from fields that the server added.
 fn is_like(sent: &[Value<'_>], kept: &[Value<'_>]) -> bool {
     sent.len() == kept.len() && sent.iter().zip(kept).all(|(sent, kept)| has_all(sent, kept))
 }
@@ -262,7 +262,7 @@ fn has_all(sent: &Value<'_>, kept: &Value<'_>) -> bool {
             };
             sent.iter().all(|(name, value)| is_kept(name, value))
         }
-        // Some keep a text as a list of parts, or the other way round.
+        // Some servers store a text as a list of parts, others a single text part as a string.
         (Value::Array(parts), Value::String(text)) | (Value::String(text), Value::Array(parts)) => {
             let only = parts.first().and_then(Value::as_object).filter(|_| parts.len() == 1);
             only.is_some_and(|part| part.text("type") == "text" && part.text("text") == &**text)

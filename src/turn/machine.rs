@@ -16,14 +16,14 @@ use crate::json::Object;
 
 use super::{Admission, Cursor};
 
-/// Where a turn stands.
+/// The status of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnStatus {
     /// Nothing was sent.
     Unstarted,
-    /// The start was sent; `turn.created` has not come.
+    /// The start was sent, but `turn.created` has not come.
     Starting,
-    /// The server works on it, whether or not its stream is being read.
+    /// The server is working on it, whether or not its stream is being read.
     Running,
     /// It ended normally, or paused with required actions.
     Done,
@@ -31,7 +31,7 @@ pub enum TurnStatus {
     Cancelled,
     /// It failed on the server.
     Error,
-    /// Its stream ended before it did, and how it ended is not known.
+    /// Its stream ended early, and the turn's result is not known.
     Incomplete,
 }
 
@@ -50,7 +50,7 @@ impl TurnStatus {
         }
     }
 
-    /// Whether the turn has ended, and how is known.
+    /// Whether the turn has ended with a known result.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Done | Self::Cancelled | Self::Error)
@@ -60,11 +60,11 @@ impl TurnStatus {
 /// How a stream is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamPlan {
-    /// By starting the turn.
+    /// Start the turn.
     Start,
-    /// By subscribing to the started turn, after the cursor.
+    /// Subscribe to the started turn, after the cursor.
     Subscribe,
-    /// By looking first whether the turn began, because its start may have arrived.
+    /// First look whether the turn began, because its start may have arrived.
     Look,
 }
 
@@ -73,9 +73,9 @@ pub enum StreamPlan {
 pub enum StreamEnd {
     /// The server closed it.
     Eof,
-    /// The caller stopped listening. The turn runs on.
+    /// The caller stopped listening. The turn continues.
     Aborted,
-    /// It was stopped before anything was sent.
+    /// The caller stopped it before anything was sent.
     Refused,
     /// The server refused it.
     Rejected(Error),
@@ -83,7 +83,7 @@ pub enum StreamEnd {
     NotBegun(Error),
     /// It cannot be read any further.
     Lost(Error),
-    /// It broke, or what came is not an event stream.
+    /// It broke, or the response is not an event stream.
     Failed(Error),
 }
 
@@ -98,7 +98,7 @@ pub struct TurnMachine {
 }
 
 impl TurnMachine {
-    /// A turn of which nothing was sent.
+    /// A turn of which nothing has been sent.
     #[must_use]
     pub fn unstarted() -> Self {
         Self {
@@ -110,7 +110,7 @@ impl TurnMachine {
         }
     }
 
-    /// Where the turn stands.
+    /// The turn's status.
     #[must_use]
     pub fn status(&self) -> TurnStatus {
         self.status
@@ -122,7 +122,7 @@ impl TurnMachine {
         self.id.as_deref()
     }
 
-    /// The cursor.
+    /// The cursor of the turn's stream.
     #[must_use]
     pub fn cursor(&self) -> &Cursor {
         &self.cursor
@@ -134,7 +134,7 @@ impl TurnMachine {
         self.is_streaming
     }
 
-    /// Begins a start without a stream: by starting, or by looking whether an earlier start arrived.
+    /// Begins a start without a stream: starts the turn, or looks whether an earlier start arrived.
     pub fn start(&mut self) -> Result<StreamPlan> {
         let plan = match self.status {
             TurnStatus::Unstarted => StreamPlan::Start,
@@ -145,8 +145,8 @@ impl TurnMachine {
         Ok(plan)
     }
 
-    /// Begins a stream: starts the turn, or subscribes to it after `after`, by default after the last
-    /// event that was delivered. It never goes back behind that one.
+    /// Begins a stream: starts the turn, or subscribes to it after `after`, by default after the last delivered event.
+    /// It never goes back to before that event.
     pub fn stream(&mut self, after: Option<u64>) -> Result<StreamPlan> {
         let plan = match self.status {
             _ if self.is_streaming => return Err(already_streamed()),
@@ -180,18 +180,18 @@ impl TurnMachine {
         Ok(plan)
     }
 
-    /// Admits an event of the stream, or tells why not. Everything after the end of the turn is a repeat.
+    /// Admits an event of the stream, or returns why not. Everything after the end of the turn is a repeat.
     #[inline]
     pub fn admit(&mut self, sequence_number: u64) -> Admission {
         if self.status.is_terminal() { Admission::Repeat } else { self.cursor.admit(sequence_number) }
     }
 
-    /// Admits a listed event of this number. Returns whether it is new.
+    /// Admits a listed event with this number. Returns whether it is new.
     pub fn admit_listed(&mut self, sequence_number: u64) -> bool {
         self.cursor.admit_listed(sequence_number)
     }
 
-    /// The events up to this number came elsewhere.
+    /// Advances the cursor past events that were delivered elsewhere.
     pub fn advance(&mut self, sequence_number: u64) {
         self.cursor.advance(sequence_number);
     }
@@ -201,7 +201,7 @@ impl TurnMachine {
         self.cursor.pass(sequence_number);
     }
 
-    /// Follows an event that was admitted.
+    /// Follows an admitted event.
     pub fn observe(&mut self, event: EventRef<'_>) {
         match event.kind {
             EventKind::TurnCreated => self.created(event.fields.text("turn_id")),
@@ -214,7 +214,7 @@ impl TurnMachine {
         }
     }
 
-    /// The server says that the turn exists.
+    /// Notes that the turn exists on the server.
     pub fn created(&mut self, id: &str) {
         if self.id.is_none() && !id.is_empty() {
             self.id = Some(id.to_owned());
@@ -224,7 +224,7 @@ impl TurnMachine {
         }
     }
 
-    /// Takes the turn's state as the server tells it. Returns whether the turn has ended.
+    /// Takes the turn's state from the server. Returns whether the turn has ended.
     pub fn state(&mut self, state: &Object<'_>) -> bool {
         self.status = match state.text("status") {
             "done" => TurnStatus::Done,
@@ -236,7 +236,8 @@ impl TurnMachine {
         self.status.is_terminal()
     }
 
-    /// The stream, or the request for it or for a start, has ended. Returns the error to report, if there is one.
+    /// Takes the end of the stream, or of the request for it or for a start. Returns the error to report, if there is
+    /// one.
     pub fn stream_ended(&mut self, end: StreamEnd) -> Result<()> {
         self.was_streamed |= self.is_streaming;
         self.is_streaming = false;
@@ -250,8 +251,8 @@ impl TurnMachine {
         let is_started = self.id.is_some();
         match end {
             StreamEnd::Rejected(error) => {
-                // The server said no before anything began, so that the turn may be started anew. What
-                // went wrong on its side (5xx), or took too long (408), may have done so after the turn began.
+                // The server refused before anything began, so the turn may be started again. Its own failures (5xx)
+                // and timeouts (408) may have come after the turn began.
                 let is_refusal =
                     error.status.is_some_and(|status| (400..500).contains(&status) && status != 408);
                 self.status = match (is_started, is_refusal) {
@@ -266,7 +267,7 @@ impl TurnMachine {
                 Err(error)
             }
             StreamEnd::Refused => {
-                // A turn that the server has is never started again.
+                // A turn that exists on the server is never started again.
                 if !is_started {
                     self.status = TurnStatus::Unstarted;
                 }

@@ -1,6 +1,5 @@
-//! A turn's life: which calls are allowed when, where its cursor is, how it ended, and how it recovers when its
-//! connection breaks. It knows the calls, requests and events of protocols, and neither their formats nor a clock, a
-//! socket or JavaScript.
+//! A turn's life: which calls are allowed when, its cursor, its result, and its recovery when the connection breaks.
+//! This folder knows the calls, requests and events of protocols, but no wire formats, clocks, sockets or JavaScript.
 
 mod answered;
 mod conventions;

@@ -1,10 +1,10 @@
-//! Faults in the numbers of a stream: gaps, and frames with two numbers.
+//! Faults in the numbering of a stream: gaps, and frames with two numbers.
 
 use crate::features::JsonNumbers;
 
-/// A gap that is met this often at the same number is lost. Connections that break leave out events, too.
+/// A gap that recurs this often at the same number is permanent. Broken connections also omit events.
 const GAP_MEETINGS: u32 = 4;
-/// After this many gaps that no connection filled, the server's numbers are not consecutive.
+/// After this many unfilled gaps, the server's numbers are not consecutive.
 const MAX_UNFILLED: usize = 3;
 
 /// The faults so far in the numbers of a turn.
@@ -12,21 +12,21 @@ const MAX_UNFILLED: usize = 3;
 pub(super) struct Numbering {
     /// Whether another connection may fill a gap.
     refills: bool,
-    /// The number before the last gap, and how often that gap was met.
+    /// The number before the last gap, and how often that gap occurred.
     last_gap: (u64, u32),
-    /// The gaps that were passed over: the numbers on both sides.
+    /// The gaps that were skipped: the numbers at both edges.
     gaps: Vec<(u64, u64)>,
-    /// The first frame whose `id` differs from the number in its JSON: both.
+    /// The first frame whose `id` differs from the number in its JSON, as both numbers.
     mismatch: Option<(JsonNumbers, (u64, u64))>,
 }
 
 impl Numbering {
-    /// A new connection begins. With `refills`, another one may fill its gaps.
+    /// Prepares for a new connection. With `refills`, a later connection may fill its gaps.
     pub(super) fn connected(&mut self, refills: bool) {
         self.refills = refills;
     }
 
-    /// Whether the gap between these two numbers is passed over. If not, another connection is to fill it.
+    /// Whether to skip the gap between these two numbers. If not, another connection should fill it.
     pub(super) fn passes(&mut self, last: u64, next: u64) -> bool {
         let met = if self.last_gap.0 == last { self.last_gap.1 + 1 } else { 1 };
         self.last_gap = (last, met);
@@ -37,7 +37,7 @@ impl Numbering {
         true
     }
 
-    /// The gaps that were passed over: the numbers on both sides.
+    /// The gaps that were skipped: the numbers at both edges.
     pub(super) fn gaps(&self) -> &[(u64, u64)] {
         &self.gaps
     }
@@ -49,7 +49,7 @@ impl Numbering {
         }
     }
 
-    /// The numbers of the first frame that had two.
+    /// Both numbers of the first frame that had two.
     pub(super) fn mismatch(&self) -> Option<(u64, u64)> {
         self.mismatch.map(|(_, numbers)| numbers)
     }

@@ -1,4 +1,4 @@
-//! What a reader hands to its caller: records of events and frames, and the JSON of the turn's beginning and end.
+//! What a reader returns to its caller: records of events and frames, and the JSON of the turn's beginning and end.
 
 use crate::delivery::EventBatch;
 use crate::event::{EventKind, EventRef, TextDelta};
@@ -37,7 +37,7 @@ impl Output {
         }
     }
 
-    /// Adds a frame unchanged: its data, and its name if only that has its type.
+    /// Adds a frame unchanged: its data, and its name if the type is only there.
     pub(super) fn native(&mut self, name: Option<&str>, data: &str) {
         if !self.wants_native {
             return;

@@ -2,14 +2,14 @@
 
 use crate::error::{Error, ErrorCode};
 
-/// How often, and after which waits, a turn's connection is recovered.
+/// How often a turn's connection is recovered, and after what delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reconnect {
-    /// Attempts in a row that may bring nothing new; 0 recovers nothing. Waits for a server that answers do not count.
+    /// Consecutive attempts without anything new; 0 disables recovery. Waits for a server that responds do not count.
     pub max_attempts: u32,
-    /// The longest first wait, in milliseconds. It doubles with every attempt.
+    /// The maximum of the first delay, in milliseconds. It doubles with every attempt.
     pub base_delay: u32,
-    /// The longest wait of all, in milliseconds, unless the server asks for more.
+    /// The maximum of any delay, in milliseconds, unless the server asks for more.
     pub max_delay: u32,
 }
 
@@ -20,11 +20,11 @@ impl Default for Reconnect {
 }
 
 impl Reconnect {
-    /// Recovers nothing.
+    /// No recovery.
     pub const OFF: Self = Self { max_attempts: 0, base_delay: 0, max_delay: 0 };
 
-    /// The wait before an attempt (1 for the first), in milliseconds: exponential, with full jitter, so that the
-    /// clients of a server that was away do not all come back at once. `random` is from 0 up to 1.
+    /// The delay before an attempt (1 for the first), in milliseconds: exponential, with full jitter, so that the
+    /// clients of a restarted server do not all reconnect at once. `random` is from 0 up to 1.
     pub(super) fn delay(self, attempt: u32, random: f64) -> f64 {
         let doublings = attempt.saturating_sub(1).min(16);
         let longest = u64::from(self.base_delay) << doublings;
@@ -32,16 +32,16 @@ impl Reconnect {
     }
 }
 
-/// A request, or the stream that it brought, has failed.
+/// The failure of a request, or of the stream that it opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Why.
     pub error: Error,
     /// The server's `Retry-After`, in milliseconds; 0 if there was none.
     pub retry_after: u32,
-    /// Whether the browser says that there is no network. Such an attempt does not count.
+    /// Whether the browser reports that there is no network. Such an attempt does not count.
     pub is_offline: bool,
-    /// Whether nothing of the request was sent, for lack of a connection.
+    /// Whether nothing of the request was sent because there was no connection.
     pub is_unsent: bool,
 }
 
@@ -54,7 +54,7 @@ impl From<Error> for Failure {
 /// What can be done about a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Remedy {
-    /// Nothing: it would fail again.
+    /// None: it would fail again.
     None,
     /// Try again. The request may have been carried out.
     Retry,
@@ -64,12 +64,12 @@ pub(super) enum Remedy {
     Read,
 }
 
-/// The longest wait that a server can ask for, in milliseconds: 5 minutes.
+/// The longest delay that a server can ask for, in milliseconds: 5 minutes.
 const LONGEST_WAIT: u32 = 300_000;
 
 impl Failure {
-    /// The same failure, `is_offline` only if the network can be its cause: a server that answers can be reached. A token
-    /// may come over the network as well.
+    /// The same failure, with `is_offline` kept only if the network can be the cause: a server that responds is
+    /// reachable. Fetching a token may need the network as well.
     #[must_use]
     pub fn of_network(mut self) -> Self {
         self.is_offline &=
@@ -101,8 +101,8 @@ impl Failure {
         }
     }
 
-    /// Whether a start that failed this way may have begun the turn. A refusal has not; a failure of the server or of the
-    /// network may have come after the beginning.
+    /// Whether a start that failed this way may have begun the turn. A refused start did not; a server or network
+    /// failure may have come after the beginning.
     pub(super) fn may_have_begun(&self) -> bool {
         match (self.error.code, self.error.status.unwrap_or_default()) {
             _ if self.is_unsent => false,
@@ -114,7 +114,7 @@ impl Failure {
         }
     }
 
-    /// Whether a turn that is not there yet may still appear, because the request was on its way.
+    /// Whether a turn that does not exist yet may still appear, because the request may still be in flight.
     pub(super) fn may_yet_begin(&self) -> bool {
         !matches!(self.error.code, ErrorCode::Http | ErrorCode::Rpc)
             || matches!(self.error.status, Some(408 | 503 | 504))

@@ -1,4 +1,4 @@
-//! The whole data flow for one turn: bytes in, index and records out. Without any I/O.
+//! The complete data flow of one turn, from bytes to index and records, without any I/O.
 
 use crate::delivery::{ChangeBatch, EventBatch};
 use crate::error::{Error, ErrorCode, Result};
@@ -25,22 +25,22 @@ pub struct TurnReader {
     intake: Intake,
     capabilities: Capabilities,
     conventions: Conventions,
-    /// The cursor as it was when the connection began.
+    /// The cursor at the beginning of the connection.
     position: u64,
-    /// If the server records the frames of streams, and the record is of use.
+    /// Present while the server has a usable record of the stream's frames.
     record: Option<FrameRecord>,
-    /// If a relay keeps the streams, and has not lost this one.
+    /// Present while a relay keeps the stream and has not lost it.
     gate: Option<Gate>,
 }
 
-/// Where a stream resumes by its frames.
+/// Where a frame-based stream resumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FramePlace {
     /// After the last frame.
     After,
-    /// Nothing tells; the record of frames does.
+    /// Unknown until the record of frames is read.
     Unknown,
-    /// Nowhere: the server has no record of use.
+    /// Nowhere: the server has no usable record.
     Unrecorded,
 }
 
@@ -51,7 +51,7 @@ impl std::fmt::Debug for TurnReader {
 }
 
 impl TurnReader {
-    /// A reader for the turn that `machine` follows. A frame may have up to `max_frame_bytes` bytes.
+    /// A reader for the turn that `machine` follows. A frame may have at most `max_frame_bytes` bytes.
     #[must_use]
     pub fn new(protocol: &dyn Protocol, machine: TurnMachine, max_frame_bytes: usize) -> Self {
         let capabilities = protocol.capabilities();
@@ -72,7 +72,7 @@ impl TurnReader {
         }
     }
 
-    /// What the protocol can do.
+    /// What the protocol supports.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         self.capabilities
@@ -83,13 +83,13 @@ impl TurnReader {
         self.conventions
     }
 
-    /// The turn's life.
+    /// The turn's state machine.
     #[must_use]
     pub fn machine(&self) -> &TurnMachine {
         &self.intake.machine
     }
 
-    /// The turn's life, to be moved on.
+    /// The turn's state machine, mutable.
     pub fn machine_mut(&mut self) -> &mut TurnMachine {
         &mut self.intake.machine
     }
@@ -100,7 +100,7 @@ impl TurnReader {
         &self.intake.index
     }
 
-    /// The index, whose changes are taken.
+    /// The index, mutable, so that its changes can be taken.
     pub fn index_mut(&mut self) -> &mut EventIndex {
         &mut self.intake.index
     }
@@ -110,13 +110,13 @@ impl TurnReader {
         self.intake.output.wants_events = wants_events;
     }
 
-    /// Sets whether the caller takes the frames as they come.
+    /// Sets whether the caller also takes the raw frames.
     pub fn set_wants_native(&mut self, wants_native: bool) {
         self.intake.output.wants_native = wants_native;
     }
 
-    /// A new connection begins: what was left of the last one is dropped. If `refills`, a gap ends the connection, so
-    /// that another one can fill it; otherwise gaps are passed over.
+    /// Prepares for a new connection: drops the unfinished input of the last one. If `refills`, a gap ends the
+    /// connection so that another one can fill it; otherwise gaps are skipped.
     pub fn connected(&mut self, refills: bool) {
         self.frames.reset();
         self.position = self.machine().cursor().last();
@@ -124,31 +124,31 @@ impl TurnReader {
         self.intake.broken = None;
     }
 
-    /// Whether the connection has brought something new.
+    /// Whether the connection has brought anything new.
     pub(super) fn has_progressed(&self) -> bool {
         let cursor = self.machine().cursor();
         cursor.is_unsure() || cursor.last() != self.position
     }
 
-    /// Takes bytes of the stream, cut anywhere. After an error nothing more of this connection is taken.
+    /// Takes bytes of the stream, cut anywhere. After an error the rest of this connection is ignored.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.take(|frames, incoming| frames.feed(bytes, incoming))
     }
 
-    /// Takes a message of the stream's socket. After an error nothing more of this connection is taken.
+    /// Takes a message of the stream's socket. After an error the rest of this connection is ignored.
     pub fn push_message(&mut self, message: &str) -> Result<()> {
         self.take(|frames, incoming| frames.take(message, incoming))
     }
 
-    /// The message that was pushed last as a [template](EventDecoder::template), if it is one, and if the caller does not
-    /// take messages as they come.
+    /// The last pushed message as a [template](EventDecoder::template), if it can be one and the caller does not take
+    /// raw messages.
     pub fn template(&self, message: &str) -> Option<String> {
         if self.intake.output.wants_native { None } else { self.decoder.template(message) }
     }
 
-    /// Takes messages that equal the template of this number outside its holes, and are not too large. `texts` has the
-    /// inside of the string that is the piece of text of each, and the quote after it. Returns how many were taken: the
-    /// next one must be [pushed](Self::push_message).
+    /// Takes messages that match the numbered template outside its holes and are within the size limit. `texts` has,
+    /// for each message, the inside of the string with its piece of text, followed by the closing quote. Returns how
+    /// many were taken: the next message must be [pushed](Self::push_message).
     pub fn push_like(&mut self, template: u32, texts: &str) -> u32 {
         if self.intake.output.wants_native || self.intake.broken.is_some() {
             return 0;
@@ -170,21 +170,21 @@ impl TurnReader {
         intake.broken.clone().map_or(Ok(()), Err)
     }
 
-    /// The stream has ended. Some protocols have events that only its end tells.
+    /// Ends the stream. Some protocols have events that only this reveals.
     pub fn ended(&mut self) {
         if self.intake.broken.is_none() {
             self.decoder.end(&mut self.intake);
         }
     }
 
-    /// How long the stream is still read, in milliseconds since this was 0: the server has said how the turn ends, and
-    /// only the end of the stream is missing. The caller then leaves the stream, as if it had broken.
+    /// How long to go on reading, in milliseconds since this was 0: the server has reported how the turn ends, and only
+    /// the end of the stream is missing. The caller then leaves the stream as if it had broken.
     #[must_use]
     pub fn grace(&self) -> u32 {
         if ClientConversations::EXISTS { self.decoder.grace() } else { 0 }
     }
 
-    /// What is wrong with a stream that the server has closed. One that broke off within a frame has only broken.
+    /// The fault in a stream that the server closed. A stream that ends within a frame is merely broken.
     pub(super) fn closing_failure(&mut self) -> Option<Error> {
         if ClientConversations::EXISTS && !self.frames.is_unfinished() {
             self.decoder.failure()
@@ -193,7 +193,7 @@ impl TurnReader {
         }
     }
 
-    /// The session's conversation (JSON), if the client keeps it and the turn has begun, or may have.
+    /// The session's conversation (JSON), if the client keeps it and the turn has begun or may have begun.
     pub(crate) fn conversation(&mut self) -> Option<String> {
         if self.machine().status() == TurnStatus::Cancelled {
             self.decoder.cancelled();
@@ -201,7 +201,7 @@ impl TurnReader {
         self.decoder.conversation()
     }
 
-    /// A request with these parameters starts the turn: what comes next is its answer.
+    /// Notes that a request with these parameters starts the turn: the stream that follows is its response.
     pub(super) fn begin(&mut self, params: &str) {
         if Relays::EXISTS {
             self.gate = self.conventions.relay.map(Gate::new);
@@ -210,7 +210,7 @@ impl TurnReader {
         self.decoder.begin(params.as_object().unwrap_or(const { &Object::new() }));
     }
 
-    /// A request with these parameters asks for a stream that resumes the turn.
+    /// Notes that a request with these parameters resumes the turn's stream.
     pub(super) fn resume(&mut self, params: &str) {
         if Relays::EXISTS && self.gate.as_ref().is_some_and(Gate::is_new) {
             return self.begin(params);
@@ -225,19 +225,19 @@ impl TurnReader {
         self.decoder.has_follow_up_requests()
     }
 
-    /// Takes the requests by which more of the turn is learnt, to be sent on the stream's socket. The responses are
-    /// part of the stream.
+    /// Takes the requests that read more of the turn, to be sent on the stream's socket. The responses are part of the
+    /// stream.
     pub fn follow_up_requests(&mut self) -> Option<crate::rpc::Messages> {
         self.decoder.follow_up_requests()
     }
 
-    /// Takes an answer that is no stream but holds the whole turn.
+    /// Takes a response that is not a stream but holds the whole turn.
     pub(super) fn push_body(&mut self, body: &Object<'_>) {
         self.intake.output.native(None, &body.to_json());
         self.decoder.body(Value::Object(body.clone()), &mut self.intake);
     }
 
-    /// What the stream brought comes again from its beginning, by [`push_frame`](Self::push_frame).
+    /// Prepares for the stream's frames from the beginning, by [`push_frame`](Self::push_frame).
     pub fn replay(&mut self) {
         self.connected(false);
         self.decoder.restart();
@@ -246,8 +246,8 @@ impl TurnReader {
         }
     }
 
-    /// Takes the data of a frame that was listed, not streamed. If the turn pauses in it, the next frame or
-    /// [`end_replay`](Self::end_replay) decides whether it still does.
+    /// Takes the data of a listed frame. If the turn pauses in it, the next frame or [`end_replay`](Self::end_replay)
+    /// decides whether the pause still holds.
     pub fn push_frame(&mut self, data: &str) -> Result<()> {
         let Self { decoder, intake, record, .. } = self;
         match record {
@@ -257,15 +257,15 @@ impl TurnReader {
         self.intake.broken.clone().map_or(Ok(()), Err)
     }
 
-    /// All that was recorded has come.
+    /// Ends the replay of recorded frames.
     pub fn end_replay(&mut self) {
         if let Some((number, pause)) = self.record.as_mut().and_then(|record| record.pause.take()) {
             self.intake.event(number, EventRef::of(&pause));
         }
     }
 
-    /// Takes the data of a listed frame whose events are not delivered. Returns the number of the last event in it;
-    /// 0 if there is none.
+    /// Takes the data of a listed frame whose events are not delivered. Returns the number of its last event; 0 if
+    /// there is none.
     pub fn skim_frame(&mut self, data: &str) -> u64 {
         let mut skim = Skim { seen: &mut self.intake.seen, last: 0 };
         self.decoder.decode(&listed_frame(data), &mut skim);
@@ -277,30 +277,30 @@ impl TurnReader {
         self.intake.seen.number(id_of(event));
     }
 
-    /// What is known of the stream that a relay keeps, if it has not lost it.
+    /// The state of the relayed stream, if the relay has not lost it.
     pub(super) fn gate(&self) -> Option<&Gate> {
         self.gate.as_ref()
     }
 
-    /// The same, to be moved on.
+    /// The same, mutable.
     pub(super) fn gate_mut(&mut self) -> Option<&mut Gate> {
         self.gate.as_mut()
     }
 
-    /// Whether a relay keeps the stream, and has not lost it.
+    /// Whether a relay keeps the stream and has not lost it.
     pub(super) fn is_relayed(&self) -> bool {
-        // A build without relays drops all that follows from it.
+        // In a build without relays, the compiler removes everything that depends on this.
         Relays::EXISTS && self.gate.is_some()
     }
 
-    /// The relay does not have the rest of the stream.
+    /// Stops using the relay: it does not have the rest of the stream.
     pub(super) fn give_up_relay(&mut self) {
         if Relays::EXISTS {
             self.gate = None;
         }
     }
 
-    /// Where the stream resumes by its frames.
+    /// Where a frame-based stream resumes.
     pub(super) fn frame_place(&self) -> FramePlace {
         match &self.record {
             None => FramePlace::Unrecorded,
@@ -309,17 +309,17 @@ impl TurnReader {
         }
     }
 
-    /// Whether the server has a record of frames that is of use.
+    /// Whether the server has a usable record of frames.
     pub(super) fn has_frame_record(&self) -> bool {
         self.record.is_some()
     }
 
-    /// The server's record of frames is of no use.
+    /// Stops using the server's record of frames.
     pub(super) fn give_up_frame_record(&mut self) {
         self.record = None;
     }
 
-    /// The server's name of the last frame that came; empty if unknown.
+    /// The server's id of the last frame; empty if unknown.
     #[must_use]
     pub fn frame_cursor(&self) -> &str {
         match &self.record {
@@ -328,14 +328,14 @@ impl TurnReader {
         }
     }
 
-    /// The stream resumes after the frame of this name; if it is empty, nothing tells where.
+    /// Sets the frame after which the stream resumes; empty if unknown.
     pub fn set_frame_cursor(&mut self, cursor: &str) {
         if let Some(record) = &mut self.record {
             cursor.clone_into(&mut record.cursor);
         }
     }
 
-    /// Whether the record of a stream differs from what the stream brought.
+    /// Whether the record of a stream differs from the stream itself.
     #[must_use]
     pub fn is_divergent(&self) -> bool {
         match &self.intake.fingerprints {
@@ -344,8 +344,8 @@ impl TurnReader {
         }
     }
 
-    /// The turn goes on where another one had paused: the events up to this number, and these messages, were
-    /// delivered with that one.
+    /// Continues from the pause of another turn: the events up to this number, and these messages, were delivered with
+    /// that turn.
     pub fn follow(&mut self, events: u64, messages: &[String]) {
         self.intake.machine.advance(events);
         for id in messages {
@@ -353,12 +353,12 @@ impl TurnReader {
         }
     }
 
-    /// The turn goes on with the answers to these calls, by their threads and ids.
+    /// Notes that the turn continues with the answers to these calls, by thread and id.
     pub(super) fn set_answered(&mut self, by: SeparateAnswers, calls: Vec<(String, String)>) {
         self.intake.answered = Some(AnsweredCalls::new(by, calls));
     }
 
-    /// These answers are on their way while the turn runs.
+    /// Notes that these answers are in flight while the turn runs.
     pub fn add_answered(&mut self, input: &TurnInput) {
         if let Answers::OneByOne(by) = self.conventions.answers {
             let calls = input.answered_calls(input.answer_count());
@@ -366,12 +366,12 @@ impl TurnReader {
         }
     }
 
-    /// The server has taken these answers, or has refused them.
+    /// Notes whether the server accepted these answers.
     pub fn confirm_answered(&mut self, input: &TurnInput, is_taken: bool) {
         let calls = input.answered_calls(input.answer_count());
         if !is_taken {
             let pause = self.intake.answered.as_mut().and_then(|answered| answered.remove(&calls));
-            // Unless the turn went on by other answers.
+            // The pause holds unless other answers continued the turn.
             if let Some((number, pause)) = pause
                 && number == self.machine().cursor().last()
             {
@@ -382,7 +382,7 @@ impl TurnReader {
         }
     }
 
-    /// Whether a turn in this state waits only for what was answered.
+    /// Whether a turn in this state waits only for answered calls.
     pub(super) fn was_answered(&self, state: &Object<'_>) -> bool {
         match &self.intake.answered {
             Some(answered) => answered.explain(state),
@@ -390,7 +390,7 @@ impl TurnReader {
         }
     }
 
-    /// Takes why nothing more of the connection was taken, if that is so.
+    /// Takes the reason why the rest of the connection was ignored, if there is one.
     pub fn take_failure(&mut self) -> Option<Error> {
         self.intake.broken.take()
     }
@@ -401,19 +401,19 @@ impl TurnReader {
         self.frames.retry()
     }
 
-    /// Gaps that were passed over: the numbers on both sides of what is lost.
+    /// Gaps that were skipped: the numbers at both edges.
     #[must_use]
     pub fn gaps(&self) -> &[(u64, u64)] {
         self.intake.numbering.gaps()
     }
 
-    /// The `id` of the first frame of all streams that differs from the number in its JSON, and that number.
+    /// The `id` of the first frame that differs from the number in its JSON, and that number. Spans all streams.
     #[must_use]
     pub fn mismatch(&self) -> Option<(u64, u64)> {
         self.intake.numbering.mismatch()
     }
 
-    /// Whether all events of the turn up to now came, or were listed. An action that waits has its call then.
+    /// Whether all events of the turn so far were streamed or listed. Every required action then has its call.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self.index().has_missing_events() && !self.index().hides_actions()
@@ -424,7 +424,7 @@ impl TurnReader {
         self.intake.index.set_missing_events(has_missing_events);
     }
 
-    /// Takes a message of an earlier turn. It may have made a call that waits in this one.
+    /// Takes a message of an earlier turn. It may have made a call that is pending in this one.
     pub(super) fn apply_earlier_message(&mut self, event: &Object<'_>) {
         self.intake.index.apply_earlier_message(event);
     }
@@ -435,13 +435,13 @@ impl TurnReader {
         self.intake.machine.observe(event);
     }
 
-    /// Takes an event that was listed because the stream is gone. What the stream brought is not delivered again; a
-    /// message that came in part is, whole.
+    /// Takes an event that was listed because the stream is gone. Events that the stream delivered are skipped; a
+    /// partial message is delivered again, whole.
     pub fn apply_missed(&mut self, event: EventRef<'_>) {
         self.intake.missed(event);
     }
 
-    /// Whether listed messages go on as those do that came.
+    /// Whether the listed messages continue the messages that were received.
     pub(super) fn goes_on_with(&self, events: &[Value<'_>]) -> bool {
         let messages = events.iter().filter_map(Value::as_object);
         let mut messages = messages.filter(|event| event.text("type") == "model.message");
@@ -451,20 +451,20 @@ impl TurnReader {
         })
     }
 
-    /// A list of the turn's events begins, from the first one on.
+    /// Begins a list of the turn's events, from the first one on.
     pub(super) fn begin_list(&mut self) {
         self.intake.begin_list();
     }
 
-    /// Whether a message came only in part.
+    /// Whether any message is only partly there.
     pub(super) fn has_incomplete_messages(&self) -> bool {
         self.index().messages().iter().any(|message| message.finish_reason().is_empty())
     }
 
-    /// Takes the terminal state of a turn whose stream is gone. It stands for the missing `turn.done`: an event with
-    /// the turn's id, and without a number.
+    /// Takes the terminal state of a turn whose stream is gone. It replaces the missing `turn.done`: an event with the
+    /// turn's id and no number.
     pub fn end_missed(&mut self, state: &Object<'_>) {
-        // It may say more than the record that told that the turn has ended.
+        // It may have more than the record that first showed the turn's end.
         self.intake.output.state = Some(state.to_json());
         self.intake.ended(state);
     }
@@ -478,7 +478,7 @@ impl TurnReader {
     /// Takes a state that was read, not streamed. Returns whether it ends the turn.
     pub fn apply_state(&mut self, state: &Object<'_>) -> bool {
         let machine = &mut self.intake.machine;
-        // A stream that is being read brings everything up to the end, and then the end.
+        // A stream that is being read brings all events up to the end, and then the end itself.
         let is_end = !machine.is_streaming() && !machine.status().is_terminal() && machine.state(state);
         if is_end {
             self.intake.index.turn_recorded_as_ended(state);
@@ -487,7 +487,7 @@ impl TurnReader {
         is_end
     }
 
-    /// A later turn has answered what this one waited for, or has discarded it.
+    /// Marks the turn's required actions as answered, or discarded, by a later turn.
     pub fn resolve_actions(&mut self, is_discarded: bool) {
         if is_discarded && DiscardPending::EXISTS {
             self.intake.index.discard_actions();
@@ -496,7 +496,7 @@ impl TurnReader {
         }
     }
 
-    /// The events since they were last taken.
+    /// The events since this batch was last taken.
     pub fn batch(&mut self) -> &mut EventBatch {
         &mut self.intake.output.batch
     }
@@ -510,7 +510,7 @@ impl TurnReader {
         }
     }
 
-    /// Does not keep text that is taken as a change: see [`EventIndex::release_taken_text`].
+    /// Stops keeping text that has been taken as a change: see [`EventIndex::release_taken_text`].
     pub fn release_taken_text(&mut self) {
         self.intake.index.release_taken_text();
     }

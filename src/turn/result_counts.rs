@@ -1,10 +1,9 @@
-//! Which tool results were delivered. Some servers list them under other ids than they stream them (awaken's streams
-//! name none), so they are counted by their calls.
+//! Counts delivered tool results by call. Some servers list results under other ids than they stream them (awaken's
+//! streams have none).
 
 use crate::features::PartialLists;
 
-/// How many results of each call came. Some models number their calls anew in every message, so a call id can have
-/// several.
+/// The number of results for each call. Some models reuse call ids in every message, so a call id can have several.
 #[derive(Debug)]
 pub(super) struct ResultCounts {
     _by: PartialLists,
@@ -23,17 +22,17 @@ impl ResultCounts {
         Self { _by: by, counts: Vec::new() }
     }
 
-    /// A result was delivered.
+    /// Counts a delivered result.
     pub(super) fn count(&mut self, call_id: &str) {
         self.of(call_id).came += 1;
     }
 
-    /// A list begins, from the first result on.
+    /// Begins a list, from the first result on.
     pub(super) fn begin_list(&mut self) {
         self.counts.iter_mut().for_each(|count| count.listed = 0);
     }
 
-    /// Takes the next listed result of a call. Returns whether it was delivered.
+    /// Takes the next listed result of a call. Returns whether it was already delivered.
     pub(super) fn is_known(&mut self, call_id: &str) -> bool {
         let count = self.of(call_id);
         count.listed += 1;

@@ -1,4 +1,4 @@
-//! Carries out what a [`Connection`] decides: a WebSocket, a timer, and the callers that wait.
+//! Carries out what a [`Connection`] decides: with a WebSocket, a timer, and the waiting callers.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -21,13 +21,13 @@ use crate::turn::Failure;
 
 use super::random::random_letters;
 
-/// What a stream is told.
+/// What a stream receives.
 pub(super) enum News {
     /// A message of the thread.
     Message(String),
-    /// It is time for the follow-up requests.
+    /// A request for the follow-up requests.
     Gather,
-    /// Nothing more will come, because of this error if there is one.
+    /// The end, with its error if there is one.
     End(Option<Error>),
 }
 
@@ -36,7 +36,7 @@ type Teller = mpsc::UnboundedSender<News>;
 
 /// A client: one connection at a time, for all calls.
 pub(super) struct Carrier {
-    /// It may hold a token, so that errors do not quote it.
+    /// It may hold a token, so errors do not quote it.
     address: String,
     /// Whether a relay holds the socket to the server.
     is_held: bool,
@@ -46,7 +46,7 @@ pub(super) struct Carrier {
 struct State {
     connection: Connection<AnyProtocol>,
     socket: Option<Socket>,
-    /// Who waits for which call.
+    /// The callers that wait.
     callers: Vec<Caller>,
     call_count: u32,
     wake: Option<Timeout>,
@@ -58,7 +58,7 @@ struct Caller {
     news: Teller,
 }
 
-/// A socket that is open, or is being opened. To drop it is to close it.
+/// A socket that is open, or is being opened. Dropping it closes it.
 struct Socket {
     socket: WebSocket,
     reading: AbortHandle,
@@ -67,12 +67,12 @@ struct Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         self.reading.abort();
-        // A socket that cannot be closed any more is closed.
+        // A socket that cannot be closed any more is already closed.
         let _ = self.socket.close();
     }
 }
 
-/// A call that was made. To drop it is to wait for it no longer.
+/// A call that was made. Dropping it stops the wait.
 pub(super) struct Pending {
     carrier: Rc<Carrier>,
     pub(super) id: u32,
@@ -100,7 +100,7 @@ impl Carrier {
         Rc::new(Self { address, is_held: protocol.is_held(), state: RefCell::new(state) })
     }
 
-    /// Makes a call. `clocks` are its timeout and that of its stream's silence.
+    /// Makes a call. `clocks` are its time limit and the longest silence of its stream.
     pub(super) fn ask(
         self: Rc<Self>,
         call: Call,
@@ -121,7 +121,7 @@ impl Carrier {
         pending
     }
 
-    /// Takes what happened, and carries out what follows from it.
+    /// Takes an event, and carries out what follows from it.
     pub(super) fn handle(self: &Rc<Self>, input: Input<'_, Call>) {
         let message = if let Input::Message(message) = input { message } else { "" };
         self.state.borrow_mut().connection.handle_input(input, now());
@@ -147,7 +147,8 @@ impl Carrier {
             }
             Output::Send(text) => {
                 if let Some(Socket { socket, .. }) = &state.socket {
-                    // What cannot be sent was looked at before; a socket that fails all the same is closed, and says so.
+                    // Unsendable messages were refused before. If the socket still fails, it is closed, and its `close`
+                    // event follows.
                     let _ = socket.send_with_str(&text);
                 }
             }
@@ -162,7 +163,7 @@ impl Carrier {
             Output::Respond { id, answer, is_unsent } => {
                 let caller = state.callers.iter_mut().find(|caller| caller.id == id);
                 if let Some(answered) = caller.and_then(|caller| caller.answer.take()) {
-                    // Nothing may wait for it any more.
+                    // The caller may have stopped waiting.
                     let _ = answered.send(answer.map_err(|error| Failure { is_unsent, ..error.into() }));
                 }
             }
@@ -210,13 +211,13 @@ impl Carrier {
 impl State {
     fn tell(&self, id: u32, news: News) {
         if let Some(caller) = self.callers.iter().find(|caller| caller.id == id) {
-            // Who has left the stream is told nothing.
+            // The reader may have left the stream.
             let _ = caller.news.unbounded_send(news);
         }
     }
 }
 
-/// Hands in what a socket says, from its opening to its end.
+/// Passes in a socket's events, from its opening to its end.
 async fn read(mut incoming: Incoming, carrier: Weak<Carrier>) {
     let handle = |input: Input<'_, Call>| {
         if let Some(carrier) = carrier.upgrade() {
@@ -241,7 +242,7 @@ async fn read(mut incoming: Incoming, carrier: Weak<Carrier>) {
     handle(Input::Broken);
 }
 
-/// The time of the wall clock, in milliseconds.
+/// The wall clock's time, in milliseconds.
 fn now() -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
     let now = Date::now() as u64;

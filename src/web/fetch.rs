@@ -20,9 +20,9 @@ use super::page::Returns;
 use super::steps::{Came, Opened, Source, Transport, in_time, params};
 use super::token::Token;
 
-/// A server that is reached by `fetch`.
+/// A server reached by `fetch`.
 pub(super) struct Server {
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub(super) base_url: String,
     pub(super) protocol: AnyProtocol,
     pub(super) token: Option<Token>,
@@ -30,7 +30,7 @@ pub(super) struct Server {
     pub(super) headers: Vec<(String, String)>,
     /// The limit from a request to the head of its response, in milliseconds; 0 for none.
     pub(super) connect_timeout: u32,
-    /// The longest silence of a stream, in milliseconds; 0 for any. Comments end a silence, too.
+    /// The longest silence of a stream, in milliseconds; 0 for no limit. Comments also end a silence.
     pub(super) idle_timeout: u32,
 }
 
@@ -48,7 +48,7 @@ impl Server {
         in_time(self.connect_timeout, asked).await
     }
 
-    /// Sends a request. After a 401, a token that can be renewed is, once.
+    /// Sends a request. After a 401, renews the token once, if it can be renewed.
     async fn send(&self, call: Call, params: Object<'_>) -> Result<(Response, Connection), Failure> {
         let request = self.protocol.protocol().request(call, params)?;
         let mut sent = self.send_once(&request).await?;
@@ -124,7 +124,7 @@ impl Transport for Server {
 
     async fn opened(&self, plan: &Plan) -> Result<Opened<Chunks>, Failure> {
         let params = params(plan)?;
-        // Where an answer may be whole, it comes when the turn has paused or ended.
+        // A whole response comes when the turn has paused or ended.
         let limit = if plan.call.streams() && self.protocol.protocol().capabilities().has_whole_answers() {
             self.idle_timeout
         } else {
@@ -171,7 +171,7 @@ impl Drop for Connection {
     }
 }
 
-/// The error of a response, with the wait that it asks for in `Retry-After`: seconds, or a date.
+/// The error of a response, with the delay in its `Retry-After`: seconds, or a date.
 fn failure(error: Error, response: &Response) -> Failure {
     let asked = response.headers().get("retry-after").unwrap_or_default();
     let millis = match asked.parse::<u32>() {
@@ -189,7 +189,7 @@ fn failure(error: Error, response: &Response) -> Failure {
 
 /// The chunks of a stream. Dropping it closes the connection.
 pub(super) struct Chunks {
-    /// What the head of the response says, as a frame.
+    /// The head of the response, as a frame.
     head: Option<String>,
     reader: ReadableStreamDefaultReader,
     silence: u32,
@@ -225,7 +225,7 @@ impl Drop for Chunks {
     }
 }
 
-/// Browsers do not tell the causes apart.
+/// Browsers do not reveal the cause.
 fn unreachable(error: &gloo_net::Error) -> Error {
     let causes = ". The server may be down, the base URL wrong, or CORS headers missing for this page";
     Error::new(

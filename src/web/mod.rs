@@ -1,7 +1,7 @@
 //! The browser: the only module that knows JavaScript. It may know all others.
 //!
-//! [`client`] and [`socket`] are for front ends written in Rust, and `module` is for the npm package. The sans-IO modules
-//! take the decisions.
+//! [`client`] and [`socket`] are for front ends written in Rust, and `module` is for the npm package. The sans-IO
+//! modules make the decisions.
 
 mod carrier;
 #[cfg(feature = "js-classes")]

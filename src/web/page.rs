@@ -21,7 +21,7 @@ pub(super) enum Return {
     Away,
 }
 
-/// Listens for returns of the page, as long as it exists. Without a page there are none.
+/// Listens for returns of the page, for as long as this object exists. Without a page there are none.
 pub(super) struct Returns {
     heeded: Vec<(EventTarget, &'static str)>,
     heed: Closure<dyn FnMut(Event)>,
@@ -33,7 +33,7 @@ impl Returns {
         let (tell, came) = unbounded();
         let heed = Closure::<dyn FnMut(Event)>::new(move |event| {
             if let Some(how) = how(&event) {
-                // No receiver is left.
+                // The receiver may be gone.
                 let _ = tell.unbounded_send(how);
             }
         });
@@ -52,7 +52,7 @@ impl Returns {
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Return> {
         match self.came.poll_next_unpin(context) {
             Poll::Ready(Some(how)) => Poll::Ready(how),
-            // The sender is in the listener, which exists as long as this.
+            // The sender is in the listener, which exists as long as this object.
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }

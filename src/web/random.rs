@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
 extern "C" {
-    /// Pages and workers have it under the same name.
+    /// It has the same name in pages and workers.
     #[wasm_bindgen(js_namespace = crypto, js_name = getRandomValues)]
     fn fill_at_random(bytes: &mut [u8]);
 }

@@ -1,9 +1,9 @@
-//! For front ends written in Rust: calls and streams over a WebSocket, for protocols that are spoken over one.
+//! For front ends written in Rust: calls and streams over a WebSocket.
 //!
-//! [`Client`](super::client::Client) stands on this; it has sessions, turns and snapshots. By itself this is for code that
-//! drives turns step by step. The npm package does its calls in TypeScript; none of this is in its modules.
-//! [`Server::run`] carries out the steps of a [`TurnDriver`]. All calls and streams of a
-//! server share one connection, which is made when it is needed:
+//! [`Client`](super::client::Client) builds on this module and has sessions, turns and snapshots. Used directly, this
+//! module is for code that drives turns step by step. The npm package makes its calls in TypeScript, and its modules
+//! contain none of this. [`Server::run`] carries out the steps of a [`TurnDriver`]. All calls and streams of a server
+//! share one connection, which is opened when needed:
 //!
 //! ```ignore
 //! let server = Server::new("ws://localhost:17878", TurnRpc::new(Dialect::Gateway));
@@ -21,11 +21,11 @@
 //! server.run(&mut driver, first, &mut |driver| render(driver.reader().index())).await?;
 //! ```
 //!
-//! Where a relay holds the socket to the server ([`AnyProtocol::behind_relay`]), a connection that breaks is made again, and what
-//! is on its way goes on; without one, a turn reads from the server what it has missed.
+//! If a relay holds the socket to the server ([`AnyProtocol::behind_relay`]), a broken connection is replaced, and the
+//! calls in flight continue. Without a relay, a turn reads from the server what it missed.
 //!
-//! A page that comes back from the back/forward cache, from being frozen or from having no network does not trust the
-//! connection from before: its turns go on on another one, at once. Tries without a network do not count.
+//! A page that returns from the back/forward cache, from being frozen or from being offline does not trust its old
+//! connection: its turns continue on another one at once. Attempts without a network do not count.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,22 +46,22 @@ use super::page::{Return, Returns};
 use super::random;
 use super::steps::{self, CONNECT_TIMEOUT, Came, Opened, Source, Transport, params};
 
-/// The size of the largest response by default, in bytes: it may hold all of a turn.
+/// The default limit for responses, in bytes: a response may hold a whole turn.
 const LARGEST: usize = 64 * 1024 * 1024;
-/// The longest time that a timer of the browser takes, in milliseconds.
+/// The longest delay of a browser's timer, in milliseconds.
 const LONGEST_TIMER: u32 = i32::MAX.unsigned_abs();
 
-/// A server, as a Rust front end reaches it.
+/// A server, for a front end in Rust.
 ///
-/// A turn goes on without its connection; to close that is to drop the server, or [`close`](Self::close). It is also
-/// closed when it was not used for a minute, and made again with the next call.
+/// A turn continues without its connection. Dropping the server, or [`close`](Self::close), closes the connection. It
+/// also closes after a minute without use, and opens again for the next call.
 pub struct Server {
     address: String,
     protocol: AnyProtocol,
     connect_timeout: u32,
     idle_timeout: u32,
     largest: usize,
-    /// Made with the first call: until then the settings may change.
+    /// Created by the first call: until then the settings may change.
     carrier: RefCell<Option<Rc<Carrier>>>,
 }
 
@@ -90,8 +90,8 @@ impl Server {
         }
     }
 
-    /// The same server, told this token. It goes into the address, since browsers send no headers with a WebSocket:
-    /// what servers for development take, and what ends up in logs. It is kept out of errors.
+    /// The same server with this token. It becomes part of the URL, since browsers send no headers with a WebSocket.
+    /// Only development servers accept it there, and URLs end up in logs. Errors do not contain it.
     #[must_use]
     pub fn with_token(mut self, token: &str) -> Self {
         let mark = if self.address.contains('?') { "&" } else { "?" };
@@ -100,14 +100,14 @@ impl Server {
         self
     }
 
-    /// The same server with other clocks, in milliseconds, from 1 up to 2³¹ − 1. `connect` is for each call until it is
-    /// answered, a connection that is made for it included, and for each response that a stream needs besides (30,000 by
-    /// default); `idle` is the longest silence of a
-    /// connection on which a stream comes (by default what the protocol's servers need, 90,000). After half of it a
-    /// sign of life is asked for, so that a silent turn is no silence.
+    /// The same server with other time limits, in milliseconds, from 1 up to 2³¹ − 1. `connect` applies to each call
+    /// until its response, including the time to open a connection, and to each further response that a stream needs
+    /// (30,000 by default). `idle` is the longest silence of a connection with a stream (by default what the protocol's
+    /// servers need, 90,000). After half of it, the connection requests a sign of life, so a silent turn does not count
+    /// as silence.
     ///
-    /// A connection is given up, for all who use it, after that silence; when a stream cannot go on without a response
-    /// that does not come; and when nothing at all comes while a response is waited for. Streams go on on another one.
+    /// A connection is given up for all its users after that silence, when a response that a stream needs does not
+    /// come, and when nothing at all comes while a response is pending. Its streams continue on another one.
     #[must_use]
     pub fn with_timeouts(mut self, connect: u32, idle: u32) -> Self {
         self.connect_timeout = connect.clamp(1, LONGEST_TIMER);
@@ -115,26 +115,26 @@ impl Server {
         self
     }
 
-    /// The same server, whose responses to single calls may have so many bytes (by default 64 MiB: one may hold all of a
-    /// turn). Larger ones are errors of code [`FrameTooLarge`](ErrorCode::FrameTooLarge), and cost the others nothing.
-    /// What streams bring is limited by their readers.
+    /// The same server with this limit for responses to single calls, in bytes (by default 64 MiB: a response may hold
+    /// a whole turn). A larger one is an error with code [`FrameTooLarge`](ErrorCode::FrameTooLarge), and does not
+    /// affect other calls. Streams are limited by their readers.
     #[must_use]
     pub fn with_largest_response(mut self, bytes: usize) -> Self {
         self.largest = bytes;
         self
     }
 
-    /// What the server speaks.
+    /// The server's protocol.
     pub fn protocol(&self) -> &dyn Protocol {
         self.protocol.protocol()
     }
 
-    /// Carries out a turn's steps until there is none. Calls `came` whenever something may have come. To drop
-    /// the future is to stop listening; the turn itself goes on.
+    /// Carries out a turn's steps up to the last one. Calls `came` whenever something may have arrived. Dropping the
+    /// future stops the reading; the turn itself continues.
     ///
-    /// A lost connection is recovered as persistently as the driver was told. Fails with the last error if that does
-    /// not succeed, and with what would fail each time: a refusal as [`Rpc`](ErrorCode::Rpc), an input of more than
-    /// 16 MiB as [`InvalidInput`](ErrorCode::InvalidInput), a message beyond the reader's limit as
+    /// Recovers a lost connection as often as the driver allows. If that fails, returns the last error. Errors that
+    /// would recur are returned at once: a refusal as [`Rpc`](ErrorCode::Rpc), an input of more than 16 MiB as
+    /// [`InvalidInput`](ErrorCode::InvalidInput), a message beyond the reader's limit as
     /// [`FrameTooLarge`](ErrorCode::FrameTooLarge).
     pub async fn run(
         &self,
@@ -145,22 +145,24 @@ impl Server {
         steps::run(self, &steps::Alone::new(driver, came), first).await
     }
 
-    /// Asks for JSON; returns it in turnwire's form. A refusal of the server is an error of code
-    /// [`Rpc`](ErrorCode::Rpc). Fails as [`Network`](ErrorCode::Network) when the connection cannot be made or
-    /// breaks, and when with this more than 16 MiB would wait to be sent; as [`Timeout`](ErrorCode::Timeout) when the
-    /// response does not come in time; as [`FrameTooLarge`](ErrorCode::FrameTooLarge) when it is larger than
-    /// [allowed](Self::with_largest_response). Whether it was carried out then is not known. What is larger than 16 MiB
-    /// by itself is refused as [`InvalidInput`](ErrorCode::InvalidInput), and what the protocol has no word for as
-    /// [`Unsupported`](ErrorCode::Unsupported) or [`InvalidOption`](ErrorCode::InvalidOption); nothing is sent then.
+    /// Requests JSON; returns it in turnwire's form. A refusal by the server is an error with code
+    /// [`Rpc`](ErrorCode::Rpc). It is unknown whether the call was carried out if this fails as
+    /// [`Network`](ErrorCode::Network) (the connection cannot be opened or breaks, or more than 16 MiB would be
+    /// buffered), as [`Timeout`](ErrorCode::Timeout) (the response does not come in time), or as
+    /// [`FrameTooLarge`](ErrorCode::FrameTooLarge) (the response is larger than
+    /// [allowed](Self::with_largest_response)). Nothing is sent if it fails as
+    /// [`InvalidInput`](ErrorCode::InvalidInput) (the call alone is larger than 16 MiB), or as
+    /// [`Unsupported`](ErrorCode::Unsupported) or [`InvalidOption`](ErrorCode::InvalidOption) (the protocol lacks the
+    /// call or an option).
     ///
-    /// Where the server refuses what it carries out for subscribers only (a cancellation, a start), it may have unloaded
-    /// the session: it is subscribed to anew, and asked once more. What it refuses it has not done.
+    /// If the server refuses a call that needs a subscription (a cancellation, a start), it may have unloaded the
+    /// session. This then subscribes again and repeats the call once: a refused call was not carried out.
     pub async fn ask(&self, call: Call, params: Object<'_>) -> Result<String> {
         self.answered(call, &params).await.map(|(_, answer)| answer).map_err(|failure| failure.error)
     }
 
-    /// Closes the connection, also one that is being made. Whatever waits for something on it fails as
-    /// [`Network`](ErrorCode::Network); a turn that is read goes on on another one.
+    /// Closes the connection, even while it is being opened. Pending calls on it fail as
+    /// [`Network`](ErrorCode::Network); a turn that is being read continues on another connection.
     pub fn close(&self) {
         if let Some(carrier) = &*self.carrier.borrow() {
             carrier.handle(Input::Close);
@@ -185,8 +187,8 @@ impl Server {
     }
 }
 
-/// What a turn waits for while it runs. The turn's reader has its driver: the front end keeps this, as it was
-/// when [`Server::run`] last called, and answers when its user has decided.
+/// The pending calls of a running turn. The turn's driver is in use while it runs, so the front end keeps this copy
+/// from the last `came` of [`Server::run`], and answers when its user has decided.
 #[derive(Debug, Clone)]
 pub struct Waiting {
     session_id: String,
@@ -196,7 +198,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// What this turn waits for now.
+    /// The calls that this turn waits for now.
     #[must_use]
     pub fn of(driver: &TurnDriver) -> Self {
         let reader = driver.reader();
@@ -208,15 +210,15 @@ impl Waiting {
         }
     }
 
-    /// The calls that wait.
+    /// The pending calls.
     #[must_use]
     pub fn pending(&self) -> &[PendingAction] {
         &self.pending
     }
 
-    /// The parameters of [`Call::AnswerTurn`] that answer some of the calls or all. Fails as
-    /// [`InvalidInput`](ErrorCode::InvalidInput) if an answer fits nothing that waits, and as
-    /// [`Unsupported`](ErrorCode::Unsupported) if the protocol takes none while a turn runs.
+    /// The parameters of [`Call::AnswerTurn`] that answer some or all of the calls. Fails as
+    /// [`InvalidInput`](ErrorCode::InvalidInput) if an answer fits no pending call, and as
+    /// [`Unsupported`](ErrorCode::Unsupported) if the protocol takes no answers while a turn runs.
     pub fn answers(&self, input: &TurnInput) -> Result<Object<'static>> {
         if !self.takes_answers {
             let problem = "this protocol takes no answers while a turn runs";
@@ -245,7 +247,7 @@ impl Transport for Server {
     async fn asked(&self, plan: &Plan) -> Result<String, Failure> {
         let answered = self.answered(plan.call, &params(plan)?).await;
         answered.map(|(_, answer)| answer).map_err(|failure| match failure.error.code {
-            // A start that was answered, if too wordily to be read, may have begun the turn: it is looked for.
+            // A start with a response too large to read may have begun the turn, so the driver must look for it.
             ErrorCode::FrameTooLarge if plan.call == Call::CreateTurn => {
                 Error::new(ErrorCode::UnexpectedResponse, &failure.error.message).into()
             }
@@ -270,7 +272,7 @@ impl Source for Listening {
     async fn next(&mut self) -> Result<Option<Came>, Failure> {
         loop {
             let next = std::future::poll_fn(|context| {
-                // What has come is read first.
+                // Messages that have arrived are read first.
                 let news = self.pending.news.poll_next_unpin(context).map(Ok);
                 if news.is_ready() { news } else { self.page.poll(context).map(Err) }
             });
@@ -280,7 +282,7 @@ impl Source for Listening {
                 Ok(Some(News::End(Some(error)))) => return Err(error.into()),
                 Ok(Some(News::End(None)) | None) => return Ok(None),
                 Err(Return::Away) => self.pending.handle(Input::Away),
-                // Timers may have been held back.
+                // Timers may have been delayed.
                 Err(Return::Shown) => self.pending.handle(Input::Tick),
             }
         }

@@ -49,10 +49,10 @@ pub(super) enum Came {
 
 /// An open stream.
 pub(super) trait Source {
-    /// The next chunk; `None` at the end. Too long a silence is an error.
+    /// The next chunk; `None` at the end. Exceeding the allowed silence is an error.
     async fn next(&mut self) -> Result<Option<Came>, Failure>;
 
-    /// There are follow-up requests to send, and soon there may be more. Only for transports that can send them.
+    /// Announces follow-up requests; more may come soon. Only for transports that can send them.
     fn follow_up(&mut self) {}
 
     /// Sends follow-up requests on the stream. The responses become part of it.
@@ -61,24 +61,24 @@ pub(super) trait Source {
     }
 }
 
-/// A turn that is read.
+/// A turn that is being read.
 pub(super) trait Reading {
     /// The next step, after the outcome of the last one.
     fn next(&self, outcome: Outcome<'_>, moment: Moment) -> Step;
 
-    /// A stream's response has begun, after this event if the stream is resumed.
+    /// Notes that a stream's response has begun, after this event if the stream is resumed.
     fn opened(&self, now: f64, resumes_after: Option<u64>);
 
-    /// Takes what came of the stream. Returns whether to read on.
+    /// Takes a piece of the stream. Returns whether to read on.
     fn take(&self, came: Came) -> bool;
 
     /// Whether the turn has ended.
     fn is_over(&self) -> bool;
 
-    /// How long the stream is still read, in milliseconds since this was 0; 0 for as long as it goes on.
+    /// How long to go on reading, in milliseconds since this was 0; 0 for no limit.
     fn grace(&self) -> u32;
 
-    /// A wait begins.
+    /// Notes that a wait begins.
     fn waits(&self, _wait: Wait<'_>) {}
 
     /// Whether there are follow-up requests.
@@ -88,19 +88,19 @@ pub(super) trait Reading {
     fn follow_up_requests(&self) -> Option<Messages>;
 }
 
-/// Why nothing is asked for now.
+/// The reason for a wait.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wait<'p> {
     /// The connection is lost.
     Retry(&'p Pause),
-    /// The server has not said the rest yet.
+    /// The server has not returned everything yet.
     Poll(Waiting),
 }
 
 /// Carries out the steps of a turn, to its end.
 pub(super) async fn run(transport: &impl Transport, reading: &impl Reading, first: Step) -> Result<()> {
     let mut step = first;
-    // How the last step failed, and the last failure of all.
+    // The failure of the last step, and the last failure of any step.
     let (mut failure, mut cause): (Option<Error>, Option<Error>) = (None, None);
     loop {
         let answer: Result<String, Failure>;
@@ -158,7 +158,7 @@ pub(super) fn failed(failure: Failure) -> Outcome<'static> {
     Outcome::Failed(Failure { is_offline: is_offline(), ..failure }.of_network())
 }
 
-/// Waits before a request is repeated. If the page has returned, only as long as the server requires.
+/// Waits before a request is repeated. When the page returns, the wait ends as soon as the server allows.
 pub(super) async fn waited(pause: &Pause) {
     let until = Date::now() + pause.least;
     if let Either::Right(_) = select(timer(pause.delay), Returns::new().any()).await {
@@ -166,7 +166,7 @@ pub(super) async fn waited(pause: &Pause) {
     }
 }
 
-/// A timer of this many milliseconds. No wait is longer than some minutes.
+/// A timer of this many milliseconds. No wait is longer than a few minutes.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -176,7 +176,7 @@ fn timer(delay: f64) -> TimeoutFuture {
     TimeoutFuture::new(delay as u32)
 }
 
-/// Reads a stream to its end. Returns the answer if it is none.
+/// Reads a stream to its end. Returns the whole response instead if there is no stream.
 async fn read_stream(
     transport: &impl Transport,
     plan: &Plan,
@@ -206,7 +206,7 @@ async fn read_stream(
     Ok(None)
 }
 
-/// What comes next, unless the time is over for which a stream is read after the end of its turn.
+/// The next piece of the stream, within the time for reading on after the turn's end.
 async fn in_grace(
     grace: u32,
     until: &mut Option<f64>,
@@ -223,14 +223,14 @@ async fn in_grace(
     }
 }
 
-/// A driver by itself, for front ends that have no session.
+/// A driver without a session.
 pub(super) struct Alone<'d> {
     driver: RefCell<&'d mut TurnDriver>,
     came: RefCell<&'d mut dyn FnMut(&mut TurnDriver)>,
 }
 
 impl<'d> Alone<'d> {
-    /// Calls `came` whenever something may have come.
+    /// Calls `came` whenever something may have arrived.
     pub(super) fn new(driver: &'d mut TurnDriver, came: &'d mut dyn FnMut(&mut TurnDriver)) -> Self {
         Self { driver: RefCell::new(driver), came: RefCell::new(came) }
     }

@@ -1,5 +1,5 @@
-// What the adapters use of the packages that they are for, so that this one is built without them. The tests compile the
-// adapters' sources against those packages' own types.
+// The parts that the adapters use of their packages, so that this package is built without them. The tests compile the adapters'
+// sources against those packages' own types.
 declare module "@assistant-ui/react" {
   type MessageContent = { readonly type: "text" | "reasoning"; readonly text: string };
   type ImageContent = { readonly type: "image"; readonly image: string; readonly filename?: string };

@@ -1,16 +1,16 @@
-// An answer as the chunks that `useChat` reads: what is new of it since the last time.
+// An answer as the chunks that `useChat` reads: the changes since the last time.
 import type { UIMessageChunk } from "ai";
 import type { Conversation } from "../conversation/conversation.js";
 import type { AssistantMessage, Call, Part, Row, Thread, UserMessage } from "../conversation/types.js";
 import { askedBy, messageOf, placeOf, questionsOf, resultText, resultValue } from "./exchanges.js";
 
-/** What the user says. */
+/** A user's message. */
 type Said = Extract<UIMessageChunk, { type: "steering-message" }>["parts"];
 
-/** What was written of a call. */
+/** The written part of a call. */
 interface WrittenCall {
   text: string;
-  /** Who has to run it, once its arguments were written. */
+  /** Where the call runs, once its arguments are written. */
   runs?: "server" | "page";
   isAsked?: boolean;
   isAnswered?: boolean;
@@ -21,19 +21,19 @@ interface WrittenCall {
 export class AnswerWriter {
   readonly #conversation: Conversation;
   #chunks: UIMessageChunk[] = [];
-  /** What was written of texts, by the keys of their parts; `null` once they are complete. */
+  /** The written texts, by the keys of their parts; `null` once they are complete. */
   readonly #texts = new Map<string, string | null>();
   readonly #calls = new Map<string, WrittenCall>();
   readonly #steered = new Set<string>();
   readonly #threads = new Map<string, readonly unknown[]>();
-  /** The step that was begun last: the key of its message, or that of the calls that sub-agents ask about. */
+  /** The last step: the key of its message, or of the calls that sub-agents ask about. */
   #step: string | undefined;
 
   constructor(conversation: Conversation) {
     this.#conversation = conversation;
   }
 
-  /** The new chunks of these rows, the last ones of the conversation if what it asks `isNext`. */
+  /** The new chunks of these rows, and of the conversation's pending calls if `isNext`. */
   write(rows: readonly Row[], isNext = true): UIMessageChunk[] {
     for (const row of rows) {
       const message = messageOf(this.#conversation, row);
@@ -58,7 +58,7 @@ export class AnswerWriter {
     if (parts.length > 0 && !isKnown) this.#begin(key);
     const isReplaced = (part: Part): boolean => part.type !== "call" && !part.text.startsWith(this.#texts.get(part.key) ?? "");
     if (this.#step === key && parts.some(isReplaced)) {
-      // The server has begun this message anew.
+      // The server has restarted this message.
       this.#chunks.push({ type: "reset-step" });
       for (const part of parts) {
         this.#texts.delete(part.key);
@@ -91,7 +91,7 @@ export class AnswerWriter {
 
   #call(call: Call): void {
     const { id: toolCallId, name: toolName, key, pending, answer, response, argumentsText, thread } = call;
-    // Without an id nothing can refer to it yet.
+    // Without an id, nothing can refer to it yet.
     if (toolCallId === "") return;
     let written = this.#calls.get(key);
     if (!written) {
@@ -130,8 +130,8 @@ export class AnswerWriter {
   }
 
   /**
-   * A sub-agent is a part of its own, which is written anew when it changes. The calls that it asks about are a step of their
-   * own: pages send answers when all calls of the last step have one.
+   * Writes a sub-agent as one part, which is written again when it changes. The calls that it asks about form a separate step:
+   * pages send answers when all calls of the last step have one.
    */
   #thread(thread: Thread, toolCallId: string): void {
     const { key, title, status, error, rows } = thread;
@@ -148,7 +148,7 @@ export class AnswerWriter {
   }
 }
 
-/** The parts of a user's message. What has no address is left out. */
+/** The parts of a user's message, without those that have no URL. */
 export function uiParts({ parts }: UserMessage): Said {
   return parts.flatMap((part): Said => {
     if (part.type !== "file") return [{ type: "text", text: part.text }];

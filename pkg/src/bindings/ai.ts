@@ -51,17 +51,17 @@ const REASONS: Readonly<Record<string, "stop" | "length" | "content-filter">> = 
 
 /** A transport for `useChat`: `useChat({ transport: new TurnwireTransport(conversations) })`. */
 export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatTransport<M> {
-  /** A turn that is read on is read from its beginning. */
+  /** Turns are read again from their beginning. */
   readonly resumeStreamIsReplay = true;
   readonly #conversations: Conversations;
   readonly #leaves: boolean;
   readonly #sessions: TextStore | null;
   readonly #chats = new Map<string, Chat>();
-  /** The chat that is shown: the one that was used last. */
+  /** The chat that is shown: the last one used. */
   #shown: Conversation | undefined;
   #hide: (() => void) | undefined;
 
-  /** Sends nothing. */
+  /** Sends nothing yet. */
   constructor(conversations: Conversations, { onAbort = "cancel", sessions }: TurnwireTransportOptions = {}) {
     this.#conversations = conversations;
     this.#leaves = onAbort === "leave";
@@ -69,8 +69,8 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
   }
 
   /**
-   * Sends the last message: a question, or answers to calls. A question that the conversation has is asked anew in its place;
-   * on a server without branches in a new turn, and a changed one is rejected with the conversation's error.
+   * Sends the last message: a question, or answers to calls. A known question is asked again in its place. On a server without
+   * branches it is asked again in a new turn, and a changed question is rejected with the conversation's error.
    */
   async sendMessages({ chatId, messages, abortSignal }: Sent<M>): Promise<ReadableStream<UIMessageChunk>> {
     const chat = await this.#loaded(chatId);
@@ -80,7 +80,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
     const writer = new AnswerWriter(conversation);
     if (last?.role !== "user") {
       const { others, rows } = answerIn(conversation);
-      // The page has these.
+      // The page already has these.
       writer.write(rows);
       answerCalls(conversation, last);
       return this.#follow(chat, writer, others, abortSignal, true);
@@ -92,7 +92,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
     return this.#follow(chat, writer, others, abortSignal);
   }
 
-  /** Reads on what runs, from its beginning; `null` if nothing does. */
+  /** Reads the running turn from its beginning; `null` if none runs. */
   async reconnectToStream({ chatId, abortSignal }: Reconnected<M>): Promise<ReadableStream<UIMessageChunk> | null> {
     const known = this.#chats.get(chatId);
     if (known) known.resumed += 1;
@@ -102,7 +102,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
     return this.#follow(chat, new AnswerWriter(conversation), answerIn(conversation).others, abortSignal);
   }
 
-  /** Cancels what runs in a chat, on the server. */
+  /** Cancels the running turn of a chat, on the server. */
   async cancel(chatId: string): Promise<void> {
     await (await this.#chat(chatId)).conversation.stop();
   }
@@ -127,7 +127,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
     const stored = this.#chats.has(chatId) ? null : await this.#sessions?.get(chatId);
     const known = this.#chats.get(chatId);
     const sessionId = known?.conversation.info.get().sessionId ?? stored;
-    // One that has a session may have been let go meanwhile.
+    // A chat with a session may have been let go meanwhile.
     const conversation = sessionId ? this.#conversations.open(sessionId) : (known?.conversation ?? this.#conversations.create());
     if (known?.conversation === conversation) return known;
     conversation.on("session", ({ id }) => this.#sessions?.set(chatId, id));
@@ -152,7 +152,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
     return chat;
   }
 
-  /** Streams what a conversation does from now until it rests, but for turns of `others`. */
+  /** Streams a conversation's changes until it rests, except turns of `others`. */
   #follow(chat: Chat, writer: AnswerWriter, others: ReadonlySet<string>, signal: AbortSignal | undefined, isStarted = false): ReadableStream<UIMessageChunk> {
     const { conversation } = chat;
     let isOver = false;
@@ -167,7 +167,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
     const abort = (): void => {
       leave();
       chat.isLeft = this.#leaves;
-      // A page that resumes once more ends what it read before; that is no wish to stop.
+      // A page that resumes again ends its earlier stream; that does not mean stop.
       const { resumed } = chat;
       if (!this.#leaves) chat.stopped = Promise.resolve().then(() => (chat.resumed === resumed ? conversation.stop() : undefined));
     };
@@ -202,7 +202,7 @@ function answerIn(conversation: Conversation): { rows: readonly Row[]; others: S
   return { rows: all.slice(question + 1), others: new Set(turns.slice(0, Math.max(first, 0))) };
 }
 
-/** Asks a question; one that is known in its place. Returns the key of its turn. */
+/** Asks a question; a known one in its place. Returns the key of its turn. */
 function ask(chat: Chat, message: UIMessage): string {
   const { conversation } = chat;
   const { rows, turn, status, queue, info, send, retry, regenerate, edit } = conversation;
@@ -214,18 +214,18 @@ function ask(chat: Chat, message: UIMessage): string {
   const row = rows.get().find((one) => isQuestion(conversation, one) && idOf(chat, one) === message.id);
   if (row) {
     const isSame = messageOf(conversation, row)?.text === parts.flatMap((part) => ("text" in part ? part.text : [])).join("\n");
-    // Where nothing can be asked in place of a question, the same one is asked in a new turn.
+    // If a question cannot be replaced, it is asked again in a new turn.
     const again = turn(row.turn).get()?.canRetry ? retry : !info.get().capabilities?.fork && regenerate;
     return isSame && again ? again(row.key) : edit(row.key, input);
   }
   const key = send(input, chat.isLeft ? { whenBusy: "interrupt" } : {});
   chat.isLeft = false;
-  // `stop` has held the queue; the page goes on.
+  // `stop` has held the queue; the page continues.
   if (status.get().heldQueue) queue.hold(false);
   return key;
 }
 
-/** Gives the answers in a message to the calls that wait. */
+/** Passes the answers in a message to the pending calls. */
 function answerCalls(conversation: Conversation, message: UIMessage | undefined): void {
   const { pending, status, answer, proceed } = conversation;
   for (const part of message?.parts ?? []) {
@@ -249,7 +249,7 @@ function answerOf({ state, approval, output, errorText }: ToolPart, isApproval: 
   return state === "output-available" ? { kind: "text", content: typeof output === "string" ? output : JSON.stringify(output) } : undefined;
 }
 
-/** The last chunk. Throws the error of what failed. */
+/** The last chunk. Throws the error of a failure. */
 function endOf(conversation: Conversation, others: ReadonlySet<string>): UIMessageChunk {
   const { phase, error } = conversation.status.get();
   const messages = conversation.messages.get().filter(({ turn }) => !others.has(turn));
@@ -261,8 +261,8 @@ function endOf(conversation: Conversation, others: ReadonlySet<string>): UIMessa
 }
 
 /**
- * The id of a row's message in the page: its own for a question that it has asked, else one that survives a reload. An answer
- * without rows is the last one.
+ * The id of a row's message in the page: for a question of this page the page's own id, otherwise one that survives a reload. An
+ * answer without rows is the last one.
  */
 function idOf({ conversation, ids }: Chat, row: Row | undefined): string {
   const { role, key, turn } = row ?? { ...conversation.rows.get().at(-1)!, role: "assistant" };
@@ -270,7 +270,7 @@ function idOf({ conversation, ids }: Chat, row: Row | undefined): string {
   return role === "user" ? (ids.get(turn) ?? id + key.slice(turn.length)) : id;
 }
 
-/** A stream that reads nothing ahead, so that an error overtakes no chunk. */
+/** A stream that reads nothing ahead, so that an error does not overtake chunks. */
 function streamOf(chunks: Iterator<UIMessageChunk> | AsyncIterator<UIMessageChunk>, cancel?: () => void): ReadableStream<UIMessageChunk> {
   const pull = async (controller: ReadableStreamDefaultController<UIMessageChunk>): Promise<void> => {
     const { done, value } = await chunks.next();
@@ -280,7 +280,7 @@ function streamOf(chunks: Iterator<UIMessageChunk> | AsyncIterator<UIMessageChun
   return new ReadableStream({ pull, ...(cancel && { cancel }) }, { highWaterMark: 0 });
 }
 
-/** The ids of chats beside what else is in a store. */
+/** A store for the ids of chats, apart from other texts in the same store. */
 function prefixed(store: TextStore | null): TextStore | null {
   const name = (key: string): string => `turnwire:chat:${key}`;
   return store && { get: (key) => store.get(name(key)), set: (key, text) => store.set(name(key), text), remove: (key) => store.remove(name(key)) };

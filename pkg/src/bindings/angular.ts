@@ -22,7 +22,7 @@ export function injectReadable<T>(source: () => Readable<T>): Signal<T> {
     const { readable, held } = current();
     const update = () => held.set(readable.get());
     onCleanup(readable.subscribe(update));
-    // What changed since the component rendered told no one.
+    // A change since the component rendered notified no listener.
     update();
   });
   return computed(() => current().held());

@@ -1,5 +1,5 @@
-// A conversation as messages of assistant-ui: a question each, and all that answers it as one. What did not change stays the
-// same object, so that assistant-ui renders nothing for it.
+// A conversation as messages of assistant-ui: each question as one, and its whole answer as one. Unchanged messages stay the same
+// objects, so that assistant-ui does not render them again.
 import type { ExportedMessageRepository, ThreadMessage } from "@assistant-ui/react";
 import type { Conversation } from "../conversation/conversation.js";
 import type { Call, Message, Part, Pending, Row, Snapshot, Thread } from "../conversation/types.js";
@@ -10,22 +10,22 @@ type CallContent = Extract<Content, { type: "tool-call" }>;
 type Status = Extract<ThreadMessage, { role: "assistant" }>["status"];
 type Attachment = Extract<ThreadMessage, { role: "user" }>["attachments"][number];
 
-/** What is asked about no call has an id all the same. */
+/** A question about no call also has an id. */
 type Question = Extract<Pending["action"], { tool_call_id: string }>;
 
-/** A message, and what it was made of. */
+/** A message, and the objects it was made from. */
 interface Made {
   readonly of: readonly unknown[];
   readonly message: ThreadMessage;
 }
 
-/** What was asked about no call. It stays where it was asked, also when it is answered. */
+/** A question about no call. It stays in its place, even after its answer. */
 interface Asked {
-  /** The message of the user that it followed, and the row. */
+  /** The user's message before it, and the row. */
   readonly said: string;
   readonly after: string | undefined;
   readonly call: Call;
-  /** As it waited. Another turn may ask under the same id. */
+  /** The question as it was pending. Another turn may ask under the same id. */
   readonly asked: Pending;
 }
 
@@ -39,16 +39,16 @@ export class ThreadMessages {
   #made = new Map<string, Made>();
   #before = new Map<string, Made>();
   #pending: readonly Pending[] = [];
-  /** What was asked about no call, by the page's ids. */
+  /** The questions about no call, by the page's ids. */
   readonly #questions = new Map<string, Asked>();
-  /** Where a question has other branches: their turns, by the ids of their questions. */
+  /** The turns of a question's other branches, by the ids of their questions. */
   readonly branches = new Map<string, string>();
 
   constructor(conversation: Conversation) {
     this.#conversation = conversation;
   }
 
-  /** All messages as they are now, and the branches that are not shown, as questions without words. */
+  /** The current messages, and the hidden branches as empty questions. */
   now({ rows, pending, status }: Snapshot, isRunning: boolean): ExportedMessageRepository {
     this.#before = this.#made;
     this.#made = new Map();
@@ -72,7 +72,7 @@ export class ThreadMessages {
       }
       parentId = exchange.key;
       if (question?.role !== "user" || question.delivery === "sent" || question.delivery === "sending") continue;
-      // What was not sent has no answer that could say so.
+      // An unsent question has no answer that could show it.
       const { key, error, delivery } = question;
       const id = `${key}/unsent`;
       const text = (error ?? status.error)?.message ?? `the message is ${delivery}`;
@@ -90,7 +90,10 @@ export class ThreadMessages {
     return made.message;
   }
 
-  /** Notes what is asked now. What no longer is was answered, here or in another tab: the input of a turn may tell with what. */
+  /**
+   * Notes the pending questions. One that is no longer pending was answered, here or in another tab: the input of a turn may show
+   * how.
+   */
   #ask(waiting: readonly Call[], all: readonly Exchange[]): void {
     const said = all.filter(({ role }) => role === "user").at(-1)?.key ?? "";
     const after = all.at(-1)?.rows.at(-1)?.key;
@@ -106,7 +109,7 @@ export class ThreadMessages {
     }
   }
 
-  /** The answer to what was asked: the first one after the turn that asked. */
+  /** The answer to a question: the first one after the turn that asked. */
   #answerOf({ asked }: Asked): Call["answer"] {
     const { turns, turn } = this.#conversation;
     const all = turns.get();
@@ -115,7 +118,7 @@ export class ThreadMessages {
     return content === undefined ? null : { answer: { kind: "text", content }, sent: true };
   }
 
-  /** A sub-agent's messages cannot be answered: what they ask stands beside the call. */
+  /** A sub-agent's messages cannot be answered: their questions are shown beside the call. */
   #message({ role, key, rows }: Exchange, isRunning: boolean, isNested = false, asked: readonly Asked[] = []): ThreadMessage {
     const of: unknown[] = [isRunning, ...asked.flatMap(({ call }) => [call.pending, call.answer])];
     this.#collect(rows, of);
@@ -130,7 +133,7 @@ export class ThreadMessages {
     });
   }
 
-  /** All that a message is made of: also what sub-agents say. */
+  /** Collects everything a message depends on, including sub-agents' rows. */
   #collect(rows: readonly Row[], of: unknown[]): void {
     for (const row of rows) {
       const message = messageOf(this.#conversation, row);
@@ -151,9 +154,9 @@ export class ThreadMessages {
 
   #content(message: Message, isNested: boolean): Content[] {
     const { role, text, parts } = message;
-    // What was said while the agent worked.
+    // A message sent while the agent worked.
     if (role === "user") return [{ type: "data", name: "user-message", data: { text, parts } }];
-    // How it ended is the status.
+    // The status shows how it ended.
     if (role === "end") return [];
     return parts.flatMap((part): Content[] => {
       if (part.type !== "call") return [{ type: part.type === "reasoning" ? "reasoning" : "text", text: part.text }];
@@ -186,7 +189,7 @@ export class ThreadMessages {
     };
   }
 
-  /** What a call asks of the person. A question is asked for a text. */
+  /** What a call needs from the person. A question needs a text. */
   #approval(call: Call): CallContent["approval"] {
     const { key, pending, answer } = call;
     const given = answer?.answer;
@@ -233,7 +236,7 @@ function userMessage(id: string, parts: readonly Part[], createdAt = new Date())
   return { id, createdAt, role: "user", content, attachments, metadata: { custom: {} } };
 }
 
-/** A file of a question. What has no address is left out. */
+/** A file of a question; none if it has no URL. */
 function attachmentOf(part: Part): Attachment[] {
   const place = part.type === "file" && placeOf(part.content);
   if (!place) return [];

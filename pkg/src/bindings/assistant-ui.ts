@@ -36,7 +36,7 @@ export function useTurnwireRuntime(conversation: Conversation, { adapters }: Tur
   const store = useMemo(() => storeOf(conversation, now, messages, adapters), [conversation, now, messages, adapters]);
   const runtime = useExternalStoreRuntime(store);
   useEffect(() => {
-    // What was stopped before it was sent goes back to where it was written.
+    // A message stopped before it was sent returns to the composer.
     const giveBack = (): void => {
       const { text, parts } = conversation.draft.get();
       const { composer } = runtime.thread;
@@ -50,7 +50,7 @@ export function useTurnwireRuntime(conversation: Conversation, { adapters }: Tur
   return runtime;
 }
 
-/** The conversation at one moment, as assistant-ui takes it. */
+/** The conversation at one moment, in assistant-ui's form. */
 function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMessages, adapters: TurnwireRuntimeOptions["adapters"]): ExternalStoreAdapter {
   const { send, stop, answer, allow, deny, retry, regenerate, edit, show, loadEarlier, turn, message } = conversation;
   const { status, info, queue } = now;
@@ -60,7 +60,7 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
   const reply = (id: string, content: string): void => answer(keyOf(id), { kind: "text", content });
   const sendNow = (appended: AppendMessage, isSteered = false): void => {
     send(inputIn(appended), isSteered ? { whenBusy: "steer" } : {});
-    // `stop` has held what waits.
+    // `stop` has held the queue.
     if (heldQueue) conversation.queue.hold(false);
   };
   const items = (how: "queue" | "steer") =>
@@ -101,7 +101,7 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
     },
     ...(info.capabilities?.fork && {
       onEdit: async (appended: AppendMessage) => void edit(appended.sourceId ?? "", inputIn(appended)),
-      // It is told of a change of the branch this way.
+      // assistant-ui reports a change of the branch this way.
       setMessages: (shown: readonly { readonly id: string }[]) => {
         const other = shown.map(({ id }) => messages.branches.get(id)).find((key) => key !== undefined);
         if (other !== undefined) show(other);
@@ -111,7 +111,7 @@ function storeOf(conversation: Conversation, now: Snapshot, messages: ThreadMess
   };
 }
 
-/** What is written in the composer, with its attachments. */
+/** The composer's text and attachments. */
 function inputIn({ content, attachments = [] }: AppendMessage): TurnInput {
   const parts = [...content, ...attachments.flatMap((attachment) => attachment.content)];
   return inputOf(parts.flatMap((part): ContentPart[] => {

@@ -1,10 +1,10 @@
-// What bindings need of a conversation: its parts that change, by the names that the bindings' functions follow, and that it
-// can be shown. What the parts hold is the conversation's own.
+// What bindings need from a conversation: its changing parts, under the names that the bindings' functions follow, and a way to
+// show it. The types of the parts are the conversation's own.
 import type { Readable } from "../common/readable.js";
 
-/** What is shown by attaching to it, such as a conversation, which then loads and follows what happens. */
+/** Something to show, such as a conversation, which then loads and updates itself. */
 export interface Attachable {
-  /** Says that a component shows it. Returns the function that ends this. */
+  /** Notes that a component shows it. Returns the function that ends this. */
   attach(): () => void;
 }
 

@@ -1,11 +1,11 @@
-// What the adapters have in common: a conversation as questions and answers, where an answer is all that the agent says
-// until the next question, in however many turns. And a page's message as an input.
+// The common parts of the adapters: a conversation as questions and answers, where an answer is everything from the agent until the
+// next question, in any number of turns; and a page's message as an input.
 import type { Conversation } from "../conversation/conversation.js";
 import type { Call, Message, Pending, Row, Thread } from "../conversation/types.js";
 import type { TurnInput } from "../turn/options.js";
 import type { ContentPart } from "../wire/events.js";
 
-/** Rows that are shown as one message. */
+/** Rows that form one message. */
 export interface Exchange {
   readonly role: "user" | "assistant";
   /** The key of its first row. */
@@ -25,7 +25,7 @@ export function isQuestion(conversation: Conversation, row: Row): boolean {
   return message?.role !== "user" || !message.steered;
 }
 
-/** Puts rows together. What is asked may be all of the answer. */
+/** Groups rows. An answer may consist only of pending questions. */
 export function exchanges(conversation: Conversation, rows: readonly Row[], isAsked = false): Exchange[] {
   const all: (Exchange & { rows: Row[] })[] = [];
   for (const row of rows) {
@@ -39,7 +39,7 @@ export function exchanges(conversation: Conversation, rows: readonly Row[], isAs
   return all;
 }
 
-/** The calls about which a sub-agent asks or has asked a person: the pages of other packages have no answers within sub-agents. */
+/** The calls about which a sub-agent asks or has asked a person: other packages' pages have no answers within sub-agents. */
 export function askedBy(conversation: Conversation, { rows }: Thread): Call[] {
   return rows.flatMap((row) => {
     const message = messageOf(conversation, row);
@@ -49,8 +49,8 @@ export function askedBy(conversation: Conversation, { rows }: Thread): Call[] {
 }
 
 /**
- * What is asked about no call, as calls of the page: the pages of other packages have no other place for it. The name is the
- * server's reason, and the input what it says of the question.
+ * Questions about no call, as calls of the page: other packages' pages have no other place for them. The name is the server's
+ * reason, and the input its description of the question.
  */
 export function questionsOf(conversation: Conversation): Call[] {
   return conversation.pending.get().flatMap((waiting) => {
@@ -64,48 +64,48 @@ export function questionsOf(conversation: Conversation): Call[] {
   });
 }
 
-/** The page's id of what waits: that of its call. What is asked about no call can be asked again under the same id, by another turn. */
+/** The page's id of a pending action: its call's. Another turn may ask a question about no call under the same id. */
 function waitingId({ call, turn }: Conversation, { key, action, turn: asks }: Pending): string {
   if (!("tool_call_id" in action)) return key;
   return call(key).get() ? action.tool_call_id : `${turn(asks).get()?.snapshot.turn_id ?? asks}/${action.tool_call_id}`;
 }
 
-/** What waits under this id in the page. */
+/** The pending action with this id in the page. */
 export function waitingAs(conversation: Conversation, id: string): Pending | undefined {
   return conversation.pending.get().find((waiting) => waitingId(conversation, waiting) === id);
 }
 
-/** A message of the user. A text alone stays one: not all servers take parts. */
+/** A user's message. A text alone stays a text: not all servers take parts. */
 export function inputOf(parts: readonly ContentPart[]): TurnInput {
   const [first] = parts;
   return parts.length === 1 && first?.type === "text" ? first.text : { type: "user.message", content: [...parts] };
 }
 
-/** Where a file is and what it is; `undefined` if it has no address. */
+/** The URL and type of a file; `undefined` if it has no URL. */
 export function placeOf(content: ContentPart): { url: string; mediaType: string } | undefined {
   const url = "url" in content ? content.url : "data" in content ? content.data : undefined;
   return url === undefined ? undefined : { url, mediaType: /^data:([^;,]+)/.exec(url)?.[1] ?? `${content.type}/*` };
 }
 
-/** A file of a message, by its `data:` URI or its address. */
+/** A file of a message, by its `data:` URI or its URL. */
 export function filePart(url: string, mediaType: string, name = "file"): ContentPart {
   const [kind] = mediaType.split("/");
   const isMedia = kind === "image" || kind === "audio" || kind === "video";
   return url.startsWith("data:") || !isMedia ? { type: "file", name, data: url } : { type: kind, url };
 }
 
-/** The text that the model reads as a call's result: the server's, or what the page or the person has sent. */
+/** The text that the model reads as a call's result: the server's, the page's or the person's. */
 export function resultText({ response, answer }: Call): string | undefined {
   return response?.content ?? (answer?.sent && answer.answer.kind === "text" ? answer.answer.content : undefined);
 }
 
-/** A result as a value, if it is JSON of an object or a list. */
+/** A result as a value, if it is a JSON object or list. */
 export function resultValue(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);
   } catch {
-    // A text that begins like JSON.
+    // A text that only begins like JSON.
     return text;
   }
 }

@@ -24,12 +24,12 @@ export function useReadable<T>(source: Readable<T>): T {
   if (last.source !== source) setLast((shown = read(source)));
   useEffect(() => {
     const update = () => {
-      // Read when told and not when rendered, so that all components of one render show the same.
+      // Read on notification, not while rendering, so that all components of one render show the same value.
       const next = read(source);
       setLast((was) => (was.source !== source || Object.is(was.value, next.value) ? was : next));
     };
     const unsubscribe = source.subscribe(update);
-    // What changed since the component rendered told no one.
+    // A change since the component rendered notified no listener.
     update();
     return unsubscribe;
   }, [source]);

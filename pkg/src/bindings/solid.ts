@@ -20,7 +20,7 @@ export function useReadable<T>(source: Readable<T> | (() => Readable<T>)): () =>
     createEffect(() => {
       const update = () => void setValue(() => readable.get());
       onCleanup(readable.subscribe(update));
-      // What changed since the value was first read told no one.
+      // A change since the value was first read notified no listener.
       update();
     });
     return value;

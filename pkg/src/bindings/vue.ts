@@ -24,7 +24,7 @@ export function useReadable<T>(source: MaybeRefOrGetter<Readable<T>>): ComputedR
       held.value = readable.get();
     };
     onCleanup(readable.subscribe(update));
-    // What changed since the component rendered told no one.
+    // A change since the component rendered notified no listener.
     update();
   });
   return computed(() => current.value.held.value);

@@ -196,7 +196,7 @@ export class CoreClient {
     return roomOf(this.coreExports).memory.words.slice(at, at && at + 3);
   }
 
-  /** `actions` is what the session's last turn waits for, as JSON; `recall` tells a new core what holds. */
+  /** `actions` are the pending actions of the session's last turn, as JSON; `recall` sets a new core's state. */
   session(id: string, agentName: string, actions: string, isNew: boolean, recall: () => void): CoreSession {
     return new CoreSession(this, `${id}\0${agentName}\0${actions}`, isNew, recall);
   }
@@ -290,12 +290,12 @@ export class CoreTurn {
     collected?.register(this, () => exports.turnFree(turn, 0), this);
   }
 
-  /** Why the turn's core has failed, if it has. Such a turn cannot go on: its data can no longer be trusted. */
+  /** Why the turn's core has failed, if it has. Such a turn cannot continue: its data can no longer be trusted. */
   get coreFailure(): TurnwireError | undefined {
     return this.#exports.coreFailure;
   }
 
-  /** The exports, for calls by which the turn goes on. */
+  /** The exports, for calls with which the turn continues. */
   get #live(): Exports {
     if (this.coreFailure) throw this.coreFailure;
     return this.#exports;

@@ -31,13 +31,13 @@ export interface History extends ReadonlyArray<Turn | SettledTurn> {
   /** Whether there are turns before the first one of this page. */
   readonly hasEarlier: boolean;
   /**
-   * The server's records of turns that were read on the way and are on other paths, such as retried ones, and questions
-   * that were edited. Servers that list one path only (`"truefoundry"`) do not tell of them.
+   * The server's records of listed turns that are on other paths, such as retried turns and edited questions. Servers that list only one
+   * path (`"truefoundry"`) do not return them.
    */
   readonly branches: readonly TurnRecord[];
 }
 
-/** The part of a history that is asked for. */
+/** The requested part of a history. */
 export interface HistoryPage {
   readonly turns: number;
   readonly before: string | undefined;
@@ -61,12 +61,12 @@ export function historyOf(turns: (Turn | SettledTurn)[], hasEarlier: boolean, br
   return Object.defineProperties(turns, { last: { value: last }, hasEarlier: { value: hasEarlier }, branches: { value: branches } }) as unknown as History;
 }
 
-/** Whether a turn is newer than the one that was listed before it. */
+/** Whether a turn is newer than the one listed before it. */
 export function follows(turn: TurnRecord, before: TurnRecord): boolean {
   return turn.previous_turn_id === before.id || (turn.created_at ?? "") > (before.created_at ?? "");
 }
 
-/** A turn that is over needs no core any more. */
+/** A turn that is over no longer needs a core. */
 export function settled(turn: Turn): Turn | SettledTurn {
   return turn.isOver ? turn.settled() : turn;
 }

@@ -16,10 +16,7 @@ import type { History, HistoryPage } from "./history.js";
 import type { MakeManagedSession, MakeSession, ManagedAgents } from "./managed-session.js";
 import type { ConnectOptions } from "./options.js";
 
-/**
- * What the protocols of a family need besides their core. It is loaded with the core, so that other pages do not
- * download it.
- */
+/** The additional parts of a family besides its core. They are loaded with the core, so that other pages do not download them. */
 export interface Extras {
   /** The transport, if it is not `fetch`. @internal */
   readonly Way?: new (core: CoreClient, baseUrl: string, options: ConnectOptions, settings: Settings & { maxFrameBytes: number }) => Transport;
@@ -31,13 +28,13 @@ export interface Extras {
   readonly Elision?: MakeElision;
   /** Reads a page of a session's history. @internal */
   readonly readHistory: (host: ConversationHost, page: HistoryPage) => Promise<History>;
-  /** The extras with a relay before the server, if one can keep the turns; `Way` is that to the server itself. @internal */
+  /** The extras for a relay before the server, if one can keep the turns; `Way` is the transport to the server itself. @internal */
   readonly relayed?: (extras: Extras, Way: typeof FetchTransport) => Extras;
-  /** Whether a list was refused because it is empty; `read` reads the session. @internal */
+  /** Whether the server refused a list because it is empty; `read` reads the session. @internal */
   readonly isEmptyList?: (error: unknown, read: () => Promise<SessionRecord>) => Promise<boolean>;
 }
 
-/** What the reading of a conversation needs of its session. @internal */
+/** The session's methods that reading a conversation needs. @internal */
 export interface ConversationHost {
   /** The limits of its requests. */
   readonly limits: Limits;
@@ -47,19 +44,19 @@ export interface ConversationHost {
   events(options: { limit?: number; lastTurnId?: string }): AsyncIterable<SessionEvent>;
   /** Makes a call of the session. */
   ask<T>(call: Call, params?: object): Promise<T>;
-  /** Makes a turn of its record, unless this client still reads it. */
+  /** Creates a turn from its record, unless this client still reads it. */
   adopt(record: TurnRecord, isNewest: boolean): Turn;
   /** Whether lists have pages. */
   readonly hasPages: boolean;
-  /** Where in the list of turns the pages of this history begin, by the id of the turn after them. */
+  /** The position in the list of turns where each page of this history begins, by the id of the turn after the page. */
   readonly places: Map<string, string | undefined>;
-  /** Reads the session's record, if only that has what the last turn waits for. */
+  /** Reads the session's record, if only that has the last turn's required actions. */
   reread(): Promise<SessionRecord | undefined>;
-  /** The turn that is still read here, if only this client can tell turns apart. */
+  /** The turn that is still being read here, if only this client can distinguish turns. */
   liveTurn(): Turn | undefined;
   /** Whether the server keeps nothing of a stream. */
   readonly isForgotten: boolean;
-  /** Everything was read: the last turn, its record, and the number of the user's messages. */
+  /** Reports that everything was read: the last turn, its record, and the number of the user's messages. */
   wasRead(last: Turn | undefined, record?: TurnRecord, said?: number): void;
 }
 

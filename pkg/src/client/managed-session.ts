@@ -10,10 +10,10 @@ import type { SessionRecord, TurnInputItem, TurnRecord, TurnState } from "../wir
 import type { Agent, AgentSettings, ServerTool, StreamMode } from "./agent.js";
 import type { KeptMessages, RunSettings } from "./run-settings.js";
 
-/** Adds a listener to failures of a session that no call waits for. Returns the function that removes it. */
+/** Adds a listener to a session's failures of which no call is notified. Returns the function that removes it. */
 export type SessionListening = (topic: "error", listener: (error: TurnwireError) => void) => () => void;
 
-/** Admits turns one after the other, and keeps the settings that each of them sends to the server. */
+/** Admits one turn at a time, and keeps the settings that each of them sends to the server. */
 export interface ManagedSession {
   /** The session's agent, as the server lists it, if it does. */
   readonly agent: Agent | null;
@@ -29,12 +29,11 @@ export interface ManagedSession {
   configure(settings: AgentSettings & RunSettings): void;
   /** The conversation, if the client keeps it. */
   messages?(): string;
-  /** Adds a listener, if something can fail that no call waits for. */
+  /** Adds a listener, if there are failures of which no call is notified. */
   readonly on?: SessionListening;
   /**
-   * Admits a turn that is about to start: no other one runs, and the waiting calls are known. Returns what to wait for;
-   * `undefined` if it may start at once. Throws if the turn is not allowed. `reread` reads the history, and calls
-   * `stands()`.
+   * Admits a turn before its start: no other one runs, and the pending calls are known. Returns what to wait for; `undefined` if it may
+   * start at once. Throws if the turn is not allowed. `reread` reads the history, and calls `stands()`.
    */
   enter(
     input: readonly TurnInputItem[],
@@ -48,7 +47,7 @@ export interface ManagedSession {
   leave(status: TurnStatus, state: TurnState | null): void;
   /** The history shows the session's position: the newest turn, and the number of the user's messages. */
   stands(newest: TurnRecord | undefined, said: number): void;
-  /** The session is open in another core, which knows nothing of it yet. */
+  /** Opens the session in another core, which has no facts about it yet. */
   recall(): void;
 }
 
@@ -62,7 +61,7 @@ export interface ManagedOptions extends RequestOptions, AgentSettings, RunSettin
 /** A session's record with its settings, if the server keeps them. */
 export type SetUpRecord = SessionRecord & { creation?: object; agent?: { tools?: readonly ServerTool[] }; tools?: readonly ToolSpec[] };
 
-/** Makes a session of its record, and of what its `ManagedSession` needs besides. */
+/** Creates a session from its record, and from what its `ManagedSession` needs besides. */
 export type MakeSession<S> = (record: SetUpRecord, isNew: boolean, setup: object) => S;
 
 /** The agents of a server whose sessions need to know theirs. */

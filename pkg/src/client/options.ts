@@ -59,8 +59,8 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    */
   reconnect?: ReconnectOptions | false | undefined;
   /**
-   * Where the client stores the conversations that it keeps (`"ag-ui"`), by the ids of their sessions, so that a page that
-   * reloads goes on; the tab's `sessionStorage` by default, `null` for nowhere.
+   * Where the client stores the conversations that it keeps (`"ag-ui"`), by the ids of their sessions, so that a page
+   * continues after a reload; the tab's `sessionStorage` by default, `null` for nowhere.
    */
   store?: TextStore | null | undefined;
 }
@@ -114,8 +114,8 @@ export function checked(options: ConnectOptions, families: readonly string[]): C
 }
 
 /**
- * The base URL without a slash at its end. A relative one is resolved against the page; where there is no page yet, the
- * first request does that. No error shows it: it may contain a secret.
+ * The base URL without a trailing slash. A relative one is resolved against the page; if there is no page yet, the first request does that.
+ * No error shows it: it may contain a secret.
  */
 function resolved(baseUrl: string, isSocket: boolean): string {
   const page = globalThis.location?.href;

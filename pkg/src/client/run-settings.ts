@@ -1,6 +1,6 @@
-// What a session says with each run, for protocols whose conversation the client keeps (AG-UI).
+// The session's settings for each run, for protocols whose conversation the client keeps (AG-UI).
 
-/** Something that the agent should know, besides the messages. */
+/** A fact that the agent should know, besides the messages. */
 export interface RunContext {
   /** What it is. */
   readonly description: string;
@@ -10,9 +10,9 @@ export interface RunContext {
 
 /** The settings of the runs of a session (`"ag-ui"`). */
 export interface RunSettings {
-  /** The state of the agent that the next run begins with, any JSON; by default what the last run left. */
+  /** The state of the agent at the start of the next run, any JSON; by default the last run's final state. */
   state?: unknown;
-  /** What the agent should know besides the messages; nothing by default. */
+  /** Facts that the agent should know besides the messages; none by default. */
   context?: readonly RunContext[] | undefined;
   /** Properties for the server, in its own form; none by default. */
   forwardedProps?: Readonly<Record<string, unknown>> | undefined;
@@ -22,13 +22,13 @@ export interface RunSettings {
    */
   answerableTools?: readonly string[] | undefined;
   /**
-   * How a run is read on whose connection breaks, where runs go on without their reader; by default it is not, and is
+   * How to read a run after its connection breaks, on servers where runs continue without a reader. By default it is not read, and is
    * incomplete.
    *
-   * - `"connect"` is for CopilotKit's runtime: `baseUrl` ends in `/run`, and beside it are `connect`, which repeats the run,
-   *   and `stop`, by which `turn.cancel()` stops it.
-   * - `"snapshot"` is for Agent Framework with a snapshot store and detached runs: a request without messages returns the
-   *   thread, which has the run once it has ended.
+   * - `"connect"` is for CopilotKit's runtime: `baseUrl` ends in `/run`, and beside it are `connect`, which repeats the run, and `stop`,
+   *   with which `turn.cancel()` stops it.
+   * - `"snapshot"` is for Agent Framework with a snapshot store and detached runs: a request without messages returns the thread, which
+   *   contains the run once it has ended.
    * - `"state"` is for ADK: `agents/state` beside `baseUrl` returns the thread.
    */
   recovery?: "connect" | "snapshot" | "state" | undefined;

@@ -77,7 +77,7 @@ export class Session {
     this.#core.setTerms(JSON.stringify(where), -1);
   }
 
-  /** Another core has taken the place of one that failed: it learns what holds, as after a reload of the page. */
+  /** Continues in another core after the first one failed: sets its state as after a reload of the page. */
   #recall(): void {
     if (this.#where) this.#place(this.#where);
     if (this.#managed) return this.#managed.recall();
@@ -351,16 +351,16 @@ export class Session {
   }
 
   /**
-   * The conversation so far, as JSON, if the client keeps it (`"ag-ui"`); otherwise empty. Pass it as `messages` to
-   * `getSession`, to go on with it in another page. By itself, the client stores it in `store` of `connect`.
+   * The conversation so far, as JSON, if the client keeps it (`"ag-ui"`); otherwise empty. Pass it as `messages` to `getSession`, to
+   * continue it in another page. By default, the client stores it in `store` of `connect`.
    */
   messages(): string {
     return this.#managed?.messages?.() ?? "";
   }
 
   /**
-   * Calls `listener` with what fails and no call waits for: with `"ag-ui"` what the `store` of `connect` throws, once until
-   * it works again. Without a listener that is an uncaught error. Returns the function that removes it.
+   * Calls `listener` with failures of which no call is notified: with `"ag-ui"` the errors of `connect`'s `store`, once until it works
+   * again. Without a listener they are uncaught errors. Returns the function that removes it.
    */
   on(topic: "error", listener: (error: TurnwireError) => void): () => void {
     return this.#managed?.on?.(topic, listener) ?? (() => {});
@@ -461,13 +461,13 @@ export class Session {
     if (before && previousTurnId !== null && before.id === previousTurnId) turn.follows(before);
   }
 
-  /** What a list says that was asked for now is older than what has started or ended here since: returns whether nothing has. */
+  /** Returns whether no turn has started or ended here since: otherwise a list requested then is out of date. */
   #watchTurns(): () => boolean {
     const [newest, starts, isOver] = [this.#newest, this.#starts, this.#newest?.isOver];
     return () => this.#newest === newest && this.#starts === starts && newest?.isOver === isOver;
   }
 
-  /** The known object of a turn that continues here keeps representing it. One whose core has failed does not continue. */
+  /** The known object of a turn that continues here keeps representing it. A turn whose core has failed does not continue. */
   #known(id: string | null | undefined): Turn | undefined {
     const newest = this.#newest;
     return newest && newest.id === id && !newest.isOver && !newest.isBroken ? newest : undefined;
@@ -484,7 +484,7 @@ export class Session {
     return new Turn(this, this.#connection, this.#taken(record, isNewest), record, how);
   }
 
-  /** The core takes a turn of the server's. */
+  /** Takes a turn from the server. */
   #taken(record: object, isNewest: boolean): CoreTurn {
     const core = this.#core.turn("", "", isNewest);
     adopting(() => core.takeRecord(JSON.stringify(record)));

@@ -1,37 +1,37 @@
-// A person's answers as items of a turn's input, and the calls that wait by names that survive a reload.
+// A person's answers as items of a turn's input, and pending calls under names that survive a reload.
 import type { AuthorizationAction, RequiredAction, TurnSnapshot } from "../snapshot/snapshot.js";
 import type { Approval, TurnInputItem } from "../wire/events.js";
 import { respond } from "../client/face.js";
 import type { WaitingCall } from "./plan/facts.js";
 import type { Answer, GivenAnswer, Pending } from "./types.js";
 
-/** The name of a call: in two threads calls may have the same id. So may calls of two turns. */
+/** The name of a call: calls of two threads or two turns may have the same id. */
 export function callName(threadId: string, callId: string): string {
   return JSON.stringify([threadId, callId]);
 }
 
-/** The name of what waits: that of a call, or of a server that must be signed in to. */
+/** The name of a pending action: its call's, or that of a server that needs a sign-in. */
 export function nameOf(action: RequiredAction): string {
   return action.type === "mcp.auth_required" ? JSON.stringify([action.server.id]) : callName(action.thread_id, action.tool_call_id);
 }
 
-/** What of this name a turn waits for. */
+/** A turn's pending action with this name. */
 export function actionIn(snapshot: TurnSnapshot, name: string): RequiredAction | undefined {
   return snapshot.required_actions.find((action) => nameOf(action) === name);
 }
 
-/** What a turn waits for. `isTool` says what the page's tools answer. */
+/** A turn's pending actions. `isTool` returns whether one of the page's tools answers. */
 export function waitingIn({ required_actions }: TurnSnapshot, isTool: (action: RequiredAction) => boolean): WaitingCall[] {
   return required_actions.map((action) => ({ id: nameOf(action), who: action.type === "mcp.auth_required" ? "signIn" : isTool(action) ? "tool" : "person" }));
 }
 
-/** What answers an action: a decision is wanted to let a call run, or as its result. */
+/** The kind of answer to an action: a decision to let a call run, or the call's result. */
 export function askedBy(action: RequiredAction): Pending["asks"] {
   if (action.type === "mcp.auth_required") return "signIn";
   return action.type === "tool.approval_required" || membersOf(action).approved?.type === "boolean" ? "approval" : "text";
 }
 
-/** What an action asks in words. `given` has the arguments of its call. */
+/** The question of an action in words. `given` has the arguments of its call. */
 export function wordsOf(action: RequiredAction, given: unknown): string {
   if (action.type === "mcp.auth_required") return action.server.name;
   const { suspension } = action;
@@ -40,12 +40,12 @@ export function wordsOf(action: RequiredAction, given: unknown): string {
   return suspension?.message || asked.join(" ") || `${action.name} ${action.arguments}`;
 }
 
-/** The members that the schema of a call's result names. */
+/** The members named in the schema of a call's result. */
 function membersOf({ suspension }: Exclude<RequiredAction, AuthorizationAction>): { readonly [name in "approved" | "remember"]?: { readonly type?: unknown } } {
   return (suspension?.response_schema as { properties?: object } | null | undefined)?.properties ?? {};
 }
 
-/** The input item that answers a call. Tools of the page answer with an item. */
+/** The input item that answers a call. The page's tools answer with an item already. */
 export function itemFor(action: RequiredAction, answer: Answer | TurnInputItem): TurnInputItem | undefined {
   if ("type" in answer) return answer;
   switch (action.type) {
@@ -61,19 +61,19 @@ export function itemFor(action: RequiredAction, answer: Answer | TurnInputItem):
   }
 }
 
-/** An answer as the content of a response: a decision is an object, as servers ask for it. */
+/** An answer as the content of a response: a decision becomes an object, as servers require. */
 function contentOf(answer: Answer): unknown {
   if (answer.kind === "text") return answer.content;
   const approved = answer.kind === "allow";
   const { remember, reason, result } = decision(approved, answer) as Given;
-  // JSON leaves out what there is not.
+  // JSON omits undefined members.
   return { approved, remember, reason, ...(result as object | undefined) };
 }
 
 /** An item of a turn's input that answers a call. */
 export type AnswerItem = Exclude<TurnInputItem, { type: "user.message" }>;
 
-/** The answers in items: the same ones each time. */
+/** The answers in items: the same objects each time. */
 const sent = new WeakMap<AnswerItem, GivenAnswer>();
 
 /** The answer that was sent with an item. */
@@ -90,7 +90,7 @@ export function answerIn(item: AnswerItem): Answer {
   return decision(approval.status === "allow", approval);
 }
 
-/** What a decision may have beside it. */
+/** The additional members of a decision. */
 interface Given {
   readonly remember?: unknown;
   readonly result?: unknown;
@@ -98,7 +98,7 @@ interface Given {
   readonly cancel?: unknown;
 }
 
-/** A decision, without what says nothing. */
+/** A decision, without empty members. */
 function decision(isAllowed: boolean, { remember, result, reason, cancel }: Given): Exclude<Answer, { kind: "text" }> {
   if (isAllowed) return { kind: "allow", ...(remember === true && { remember }), ...(result !== undefined && { result: result as Record<string, unknown> }) };
   const words = typeof reason === "string" && reason.trim();
@@ -112,14 +112,14 @@ function decisionIn(content: string): Answer | null {
     if (typeof given.approved !== "boolean") return null;
     return decision(given.approved, given);
   } catch {
-    // A text that begins like an object.
+    // A text that only begins like an object.
     return null;
   }
 }
 
 /**
- * Whether the server can remember an approval: the schema of its question has a field for that, or its protocol, or it
- * lists the tool as one that can be trusted.
+ * Whether the server can remember an approval: the schema of its question has a field for it, its protocol supports it, or it lists the
+ * tool as trustable.
  */
 export function canRemember(action: RequiredAction, trusted: readonly { readonly name: string }[]): boolean {
   if (action.type === "mcp.auth_required") return false;

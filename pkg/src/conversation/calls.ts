@@ -1,4 +1,4 @@
-// What is known of calls besides the turns: what waits for a person now, and the answers that were given here.
+// Facts about calls that their turns lack: the pending actions, and the answers given here.
 import type { RequiredAction, TurnSnapshot } from "../snapshot/snapshot.js";
 import { actionIn, type AnswerItem, answerIn } from "./answers.js";
 import type { PlannedCall } from "./plan/effects.js";
@@ -8,19 +8,19 @@ import type { Answer, GivenAnswer } from "./types.js";
 export class CallBook {
   #pending = new Map<string, RequiredAction>();
   #given = new Map<string, GivenAnswer>();
-  /** Answers that were sent: a turn that went on has them in no input. */
+  /** Answers that were sent: for a turn that continued, no input has them. */
   readonly #sent = new Map<string, GivenAnswer>();
 
   pendingOf(key: string): RequiredAction | null {
     return this.#pending.get(key) ?? null;
   }
 
-  /** What was sent before answers nothing that is asked again. */
+  /** An earlier answer does not answer a new question. */
   answerOf(key: string): GivenAnswer | null {
     return this.#given.get(key) ?? (this.#pending.has(key) ? undefined : this.#sent.get(key)) ?? null;
   }
 
-  /** Takes the calls that wait. Returns the keys of those that have changed. */
+  /** Takes the pending calls. Returns the keys of those that have changed. */
   take(calls: readonly PlannedCall[], of: { snapshotOf(turn: number): TurnSnapshot; callKey(turn: number, call: string): string }): Set<string> {
     const pending = new Map<string, RequiredAction>();
     const given = new Map<string, GivenAnswer>();
@@ -47,7 +47,7 @@ export class CallBook {
   }
 }
 
-/** The answer; the known object if it is the same. */
+/** The answer; the known object if it is unchanged. */
 function givenAnswer(answer: Answer, sent: boolean, before: GivenAnswer | undefined): GivenAnswer {
   const isSame = before?.sent === sent && JSON.stringify(before.answer) === JSON.stringify(answer);
   return isSame ? before : Object.freeze({ answer: Object.freeze(answer), sent });

@@ -1,5 +1,5 @@
-// Carries out what the plan of a conversation wants: sessions, turns, answers, tools and pages of the history. It reports
-// what comes of it as facts, and decides nothing.
+// Carries out the effects of a conversation's plan: sessions, turns, answers, tools and pages of the history. It reports the results as
+// facts, and decides nothing.
 import { asTurnwireError, ConnectionError, InputError, StateError } from "../client/face.js";
 import type { Client, CreateSessionOptions } from "../client/client.js";
 import type { History } from "../client/history.js";
@@ -19,25 +19,25 @@ import { activityOf, isLive, steeredIn, titleOf } from "./reading.js";
 import { type Known, TrackedTurn } from "./tracked.js";
 import type { Answer, ConversationTopics } from "./types.js";
 
-/** What a carrier serves. */
+/** The conversation that a carrier serves. */
 export interface Carried {
   /** The session's id; `null` until it is created. */
   readonly sessionId: string | null;
-  /** What the session's first turn says, which gives it its title; empty if that turn is not loaded. */
+  /** The text of the session's first turn, which becomes its title; empty if that turn is not loaded. */
   readonly firstInput: readonly TurnInputItem[];
-  /** Resolves when the plan was told what an earlier page has stored; `undefined` if it is already. */
+  /** Resolves when the plan has the text that an earlier page stored; `undefined` if it already has. */
   readonly restored: Promise<unknown> | undefined;
-  /** Tells the plan. */
+  /** Reports a fact to the plan. */
   tell(fact: Fact): void;
-  /** Something of a turn has changed that the plan need not know. */
+  /** A turn has changed in a way that the plan need not know. */
   changed(turn: TrackedTurn): void;
-  /** The client is there. */
+  /** The client is ready. */
   connected(client: Client): void;
-  /** The session is there, or has a new title. */
+  /** The session is ready, or has a new title. */
   opened(session: Session): void;
-  /** Those who hear which turns are read. */
+  /** The listeners to which turns are read. */
   readonly topics: Pick<Listeners<ConversationTopics>, "tell">;
-  /** A turn that was started here has begun, so that others can read it, or has ended. */
+  /** A turn started here has begun, so that others can read it, or has ended. */
   isNews(): void;
   /** Something failed; `isLasting`: the session could not be read or created. */
   failed(error: TurnwireError, isLasting: boolean): void;
@@ -45,7 +45,7 @@ export interface Carried {
   store(text: string): void;
 }
 
-/** How sessions and turns are made. */
+/** Creates sessions and turns. */
 export interface CarrierOptions {
   readonly client: PromiseLike<Client>;
   readonly agentName: string;
@@ -55,13 +55,13 @@ export interface CarrierOptions {
   readonly page: number;
 }
 
-/** The effect of a kind. */
+/** The effect of this kind. */
 type EffectOf<K extends Effect["kind"]> = Effect & { readonly kind: K };
 
-/** So many turns are read at once, if the server has pages: they are shown before the others have come. */
+/** How many turns are read at once, if the server has pages: they are shown before the others arrive. */
 const AT_ONCE = 50;
 
-/** What carries out the effects of each kind. */
+/** The functions that carry out the effects, by kind. */
 type Carrying = { readonly [K in Effect["kind"]]: (effect: EffectOf<K>) => Promise<void> | void };
 
 /** Carries out effects. */
@@ -70,18 +70,18 @@ export class Carrier implements Carrying {
   readonly #to: Carried;
   /** The turns by the plan's keys. */
   readonly turns = new Map<number, TrackedTurn>();
-  /** The session, once it is there. */
+  /** The session, once it is ready. */
   session: Session | undefined;
-  /** What was read of turns, by their ids. */
+  /** The parts read of turns, by id. */
   readonly #read = new Map<string, Known>();
-  /** A turn was started here. */
+  /** Whether a turn was started here. */
   #hasStarted = false;
   #opening: Promise<Session> | undefined;
-  /** The session is getting its title. */
+  /** Whether the session is getting its title. */
   #renaming: Promise<void> | undefined;
   #tools = new AbortController();
   readonly #closing = new AbortController();
-  /** The branches that were asked for: one that cannot be read is not asked for again before the next page. */
+  /** The requested branches: one that cannot be read is not requested again before the next page. */
   readonly #branches = new Set<string>();
 
   constructor(options: CarrierOptions, to: Carried) {
@@ -89,12 +89,12 @@ export class Carrier implements Carrying {
     this.#to = to;
   }
 
-  /** The turn of this key. */
+  /** The turn with this key. */
   turn(key: number, id = ""): TrackedTurn {
     let tracked = this.turns.get(key);
     if (!tracked) this.turns.set(key, (tracked = new TrackedTurn(key)));
     const read = this.#read.get(id);
-    // What is followed here is newer than a list.
+    // A turn that is followed here is newer than a list.
     if (read && read !== tracked.known && !tracked.turn) tracked.take(read);
     return tracked;
   }
@@ -106,16 +106,13 @@ export class Carrier implements Carrying {
     for (const turn of this.turns.values()) this.#leave(turn);
   }
 
-  /**
-   * Carries out an effect; what comes of it is told later. The promise of a page, or of a turn that is being cancelled,
-   * resolves when that is done.
-   */
+  /** Carries out an effect; its result is reported later. For a page, or a turn being cancelled, the promise resolves when that is done. */
   carry(effect: Effect): Promise<void> | undefined {
     const done = (this[effect.kind] as (effect: Effect) => Promise<void> | void)(effect);
     return effect.kind === "load" || effect.kind === "cancel" ? (done as Promise<void>) : undefined;
   }
 
-  /** Connects: reports what the protocol can. */
+  /** Connects, and reports the protocol's capabilities. */
   async connect(): Promise<void> {
     try {
       await (this.#to.sessionId === null ? this.#client() : this.#ready());
@@ -124,7 +121,7 @@ export class Carrier implements Carrying {
     }
   }
 
-  /** Reads the turns of another branch, those up to this one, of which only the records are known. Resolves to whether it did. */
+  /** Reads the turns of another branch up to this one; only their records are known. Resolves to whether it did. */
   async loadBranch(lastTurnId: string): Promise<boolean> {
     if (this.#branches.has(lastTurnId)) return false;
     this.#branches.add(lastTurnId);
@@ -152,13 +149,13 @@ export class Carrier implements Carrying {
 
   async #client(): Promise<Client> {
     const client = await this.#options.client;
-    // Before that, the server's turns would be taken for other people's.
+    // Before that, the server's turns would be mistaken for other people's.
     await this.#to.restored;
     this.#to.connected(client);
     return client;
   }
 
-  /** The session of the conversation, which exists. */
+  /** The session of the conversation, which must exist. */
   #ready(): Promise<Session> {
     return (this.#opening ??= this.#open().catch((error: unknown) => {
       // The next call tries again.
@@ -221,10 +218,10 @@ export class Carrier implements Carrying {
     }
   }
 
-  /** Keeps why a turn was not sent, and tells it. */
+  /** Keeps the error of an unsent turn, and reports it. */
   #unsent(tracked: TrackedTurn, error: unknown): void {
     tracked.error = asTurnwireError(error);
-    // The person knows of a stop.
+    // The person already knows about a stop.
     if (tracked.error.code !== "turn_not_started") this.#fail(error);
   }
 
@@ -235,7 +232,7 @@ export class Carrier implements Carrying {
     return input.answers.flatMap(([call, answer]) => itemIn(snapshot, call, answer) ?? []);
   }
 
-  /** Reads a turn to its end, and tells what it does meanwhile. */
+  /** Reads a turn to its end, and reports its changes. */
   async #follow(tracked: TrackedTurn, turn: Turn): Promise<void> {
     this.#leave(tracked);
     const reading = (tracked.reading = new AbortController());
@@ -253,13 +250,12 @@ export class Carrier implements Carrying {
     this.#to.topics.tell("end", turn);
     this.#end(tracked, turn, failure);
     if (tracked.isOwn) this.#to.isNews();
-    // Servers refuse what a turn says if the session was changed meanwhile: none runs, no tool is about to start one, and the
-    // next one waits.
+    // Servers refuse settings that change while a turn runs. So no turn runs here, no tool can start one, and the next turn waits.
     const isQuiet = this.#waitingIn(turn.snapshot()).every(({ who }) => who !== "tool") && [...this.turns.values()].every((other) => !other.reading);
     if (isQuiet) this.#renaming = this.#rename().finally(() => (this.#renaming = undefined));
   }
 
-  /** Tells how a turn's reading has ended. */
+  /** Reports how a turn's reading has ended. */
   #end(tracked: TrackedTurn, { status, id, snapshot }: Turn, failure: TurnwireError | null): void {
     const turn = tracked.key;
     if (status === "done" || status === "error" || status === "cancelled") {
@@ -274,7 +270,7 @@ export class Carrier implements Carrying {
     }
   }
 
-  /** Tells what has changed of a turn that is read. */
+  /** Reports the changes of a turn that is read. */
   #look(tracked: TrackedTurn, { snapshot: read, previousTurnId: previous }: Turn): void {
     const { key: turn, told } = tracked;
     const snapshot = read();
@@ -283,7 +279,7 @@ export class Carrier implements Carrying {
       told.id = true;
       this.#hasStarted ||= tracked.isOwn;
       this.#to.tell({ kind: "named", turn, id, previous });
-      // If no other client can read the turn, there is nothing to see before its end.
+      // If no other client can read the turn, it cannot be seen before its end.
       if (this.session!.capabilities.resume !== "none") this.#to.isNews();
     }
     if (told.id && isLive(snapshot)) {
@@ -307,14 +303,14 @@ export class Carrier implements Carrying {
     return waitingIn(snapshot, (action) => action.type === "tool.response_required" && !!tools[action.name]?.run);
   }
 
-  /** Stops reading a turn that is not shown. Listeners of the page would keep it read: they hear that it is not any more. */
+  /** Stops reading a turn that is not shown. The page's listeners would keep it being read, so they are notified that it is not. */
   leave({ turn }: EffectOf<"leave">): void {
     const tracked = this.turn(turn);
     this.#leave(tracked);
     if (tracked.turn) this.#to.topics.tell("end", tracked.turn);
   }
 
-  /** What was read of a turn here is not all of it any more. */
+  /** Forgets the parts read of a turn: they are no longer complete. */
   forget({ turn, id }: EffectOf<"forget">): void {
     this.turns.delete(turn);
     this.turn(turn, id);
@@ -328,10 +324,10 @@ export class Carrier implements Carrying {
     reading?.abort();
   }
 
-  /** Reads a turn on: one that runs, or whose end is not known. */
+  /** Continues to read a turn that runs, or whose end is unknown. */
   async watch({ turn: key, id }: EffectOf<"watch">): Promise<void> {
     const tracked = this.turn(key, id);
-    // The server's list has it anew.
+    // The server's list has it again.
     if (tracked.isBroken) {
       this.#to.tell({ kind: "incomplete", turn: key });
       return this.#to.tell({ kind: "catchUp" });
@@ -375,11 +371,11 @@ export class Carrier implements Carrying {
     let delivery: Delivery = "refused";
     try {
       const item = itemIn(tracked.snapshot(), call, answer);
-      // If the turn has paused meanwhile, the answer goes with the others.
+      // If the turn has paused meanwhile, the answer is sent with the others.
       if (item && turn && (await turn.answer(item)) === turn) delivery = "taken";
     } catch (error) {
       if (error instanceof ConnectionError) delivery = "lost";
-      // The call no longer waits: it was answered already, or its turn is over.
+      // The call is no longer pending: it was answered already, or its turn is over.
       if (!(error instanceof StateError || error instanceof InputError)) this.#fail(error);
     }
     this.#to.tell({ kind: "answered", turn: key, call, delivery });
@@ -390,11 +386,11 @@ export class Carrier implements Carrying {
     const tracked = this.turn(key);
     let answer: ToolAnswer | undefined;
     try {
-      // A history has a snapshot of the turn that waits, which is over.
+      // A history has only a snapshot of the pending turn, which is over.
       const turn = tracked.turn ?? (await this.session!.getTurn(tracked.known!.id!, { signal }));
       answer = await this.session!.runTool(turn, actionIn(tracked.snapshot(), call) as ToolCall, signal);
     } catch {
-      // The registry answers for a tool that throws: this one was stopped, of which nothing is told.
+      // The registry answers for a tool that throws. So this one was stopped, which is not reported.
       if (signal.aborted) return;
     }
     this.#to.tell({ kind: "toolEnded", turn: key, call, result: answer ? JSON.stringify(answer) : null });
@@ -405,7 +401,7 @@ export class Carrier implements Carrying {
       const session = await this.#ready();
       const { history, pages, turnIds } = session.capabilities;
       if (history && !turnIds && this.#hasStarted) await this.#lookForCalls(session);
-      // Without ids of the server's, those that were started here could not be told from others in a list.
+      // Without the server's ids, turns started here could not be distinguished in a list.
       if (!history || (!turnIds && this.#hasStarted)) return this.#to.tell({ kind: "pageFailed" });
       const page = await session.history({ turns: pages ? Math.min(AT_ONCE, this.#options.page) : this.#options.page, ...(before !== null && { before }), signal: this.#closing.signal });
       this.#branches.clear();
@@ -417,7 +413,7 @@ export class Carrier implements Carrying {
     }
   }
 
-  /** Another page or person may have answered what the session waits for. The ids of calls are the server's. */
+  /** Checks whether another page or person has answered the session's pending actions. The ids of calls are the server's. */
   async #lookForCalls(session: Session): Promise<void> {
     const waiting = [...this.turns.values()].filter((turn) => this.#waitingIn(turn.snapshot()).length > 0);
     if (waiting.length === 0 || [...this.turns.values()].some(({ reading }) => reading)) return;
@@ -435,7 +431,7 @@ export class Carrier implements Carrying {
     for (const known of page.branches) if (!this.#read.has(known.id)) this.#read.set(known.id, known);
   }
 
-  /** Gives a session the first words as its title, if it has none and was not made with one. */
+  /** Sets a session's title to the first words, if it has none and was not created with one. */
   async #rename(): Promise<void> {
     const { session } = this;
     if (!session?.capabilities.rename || session.title || this.#options.session.title) return;

@@ -1,4 +1,4 @@
-// The readables of a conversation. They change only when it publishes: all of them together, and then all are told.
+// The readables of a conversation. They change only when it publishes: first all values, then all listeners are notified.
 import { Listeners } from "../client/face.js";
 import type { Readable } from "../common/readable.js";
 
@@ -11,33 +11,33 @@ export class Cell<T> implements Readable<T> {
     this.#value = value;
   }
 
-  /** The published value: the same object until there is another. Bound. */
+  /** The published value: the same object until it changes. Bound. */
   readonly get = (): T => this.#value;
 
   /** Calls `listener` after each change; returns the function that removes it. Bound. */
   readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add("change", listener);
 
-  /** Sets the value, without telling. Returns whether it is another one. */
+  /** Sets the value without notifying. Returns whether it changed. */
   put(value: T): boolean {
     const isOther = !Object.is(value, this.#value);
     this.#value = value;
     return isOther;
   }
 
-  /** Tells the listeners. */
+  /** Notifies the listeners. */
   tell(): void {
     this.#listeners.tell("change", undefined);
   }
 }
 
-/** The cells of one kind, by key: the same cell for a key each time. */
+/** The cells of one kind, by key: always the same cell for a key. */
 export interface Cells<T> {
   (key: string): Cell<T | undefined>;
-  /** Sets the cells of these keys; returns those whose value is another one. */
+  /** Sets the cells of these keys; returns those whose value changed. */
   put(keys: Iterable<string>): Cell<T | undefined>[];
 }
 
-/** Makes cells whose values come from here. */
+/** Creates cells that read their values with this function. */
 export function cells<T>(valueOf: (key: string) => T | undefined): Cells<T> {
   const known = new Map<string, Cell<T | undefined>>();
   const of = (key: string): Cell<T | undefined> => {

@@ -13,57 +13,57 @@ import { partsIn, textOf } from "./reading.js";
 import { demandBusy, refusalError } from "./refusals.js";
 import type { Action, Answer, Call, ConversationTopics, Draft, Info, Item, Message, Pending, Queued, Row, SendOptions, Snapshot, Status, Thread, TurnView } from "./types.js";
 
-/** What a person does with the queue. Keys are those of `Queued`. */
+/** The actions on the queue. Keys are those of `Queued`. */
 export interface QueueActions {
   /** Changes a message. */
   edit(key: string, input: TurnInput): void;
-  /** Takes a message out of the queue, and returns it. */
+  /** Removes a message from the queue, and returns it. */
   remove(key: string): readonly TurnInputItem[];
-  /** Moves a message to a place, from 0. */
+  /** Moves a message to an index, from 0. */
   move(key: string, to: number): void;
-  /** Sends a message next, and stops what runs for it. */
+  /** Sends a message next, and stops the running turn for it. */
   sendNow(key: string): void;
-  /** Sends a message to the turn that runs. */
+  /** Sends a message to the running turn. */
   steer(key: string): void;
-  /** Holds all that waits, or releases it. */
+  /** Holds the queue, or releases it. */
   hold(on: boolean): void;
 }
 
 /**
- * A conversation with an agent. It is no component's: `Conversations` keeps it, and `attach()` says that it is shown.
+ * A conversation with an agent. It belongs to no component: `Conversations` keeps it, and `attach()` shows it.
  *
- * Its readables change only when they are published: all together, at most once a frame, and at once for what the person
- * does. Methods are bound. After `forget`, those that would do something throw a `StateError`; readables keep their values.
+ * Its readables change only when they are published: all together, at most once per frame, and at once for the person's own
+ * actions. Methods are bound. After `forget`, methods that act throw a `StateError`; readables keep their values.
  */
 export class Conversation {
   /** Unique among the conversations of the page. */
   readonly key: string;
-  /** What the conversation does, and what the person can do. */
+  /** The conversation's phase, and what the person can do. */
   declare readonly status: Readable<Status>;
   /** The rows of the list. The same array while messages grow. */
   declare readonly rows: Readable<readonly Row[]>;
-  /** The keys of the turns that are shown, oldest first: also of those that have no row yet. The same array while no turn comes or goes. */
+  /** The keys of the shown turns, oldest first, including those without a row yet. The same array until a turn is added or removed. */
   declare readonly turns: Readable<readonly string[]>;
-  /** What waits for the person, in all threads. */
+  /** The actions that wait for the person, from all threads. */
   declare readonly pending: Readable<readonly Pending[]>;
-  /** The messages that wait to be sent, and what can be done with them. */
+  /** The messages that wait to be sent, and the actions on them. */
   declare readonly queue: Readable<readonly Queued[]> & QueueActions;
-  /** What is written and not sent. It survives a reload. */
+  /** The unsent draft. It survives a reload. */
   declare readonly draft: Readable<Draft>;
-  /** The session, its title, what it supports. */
+  /** The session, its title and its capabilities. */
   declare readonly info: Readable<Info>;
-  /** All messages, for small pages. Made when it is read. */
+  /** All messages, for small pages. Created when it is read. */
   declare readonly messages: Readable<readonly Message[]>;
   /**
-   * The keys of all that a simple page shows, in one list: messages, what is asked, what waits to be sent, and how the
-   * conversation stands. The same array while messages grow.
+   * The keys of everything that a simple page shows, in one list: messages, pending actions, queued messages, and the status. The same
+   * array while messages grow.
    */
   declare readonly items: Readable<readonly string[]>;
   /** An item, by its key in `items`. The same readable each time. Bound. */
   declare readonly item: (key: string) => Readable<Item | undefined>;
   /** Calls `listener` after each change of anything. Returns the function that removes it. Bound. */
   declare readonly subscribe: (listener: () => void) => () => void;
-  /** All of the conversation: the same object until something is published. Bound. */
+  /** The whole conversation: the same object until something is published. Bound. */
   declare readonly snapshot: () => Snapshot;
   /** A message, by the key of its row. The same readable each time. Bound. */
   declare readonly message: (key: string) => Readable<Message | undefined>;
@@ -94,13 +94,13 @@ export class Conversation {
     this.key = key;
   }
 
-  /** Resolves when the turns were read, or could not be: `status` tells. Reading it starts that. For Suspense. */
+  /** Resolves when the turns were read, or could not be: see `status`. Accessing it starts the reading. For Suspense. */
   get loaded(): Promise<void> {
     return (this.#loaded ??= this.#load());
   }
 
   async #load(): Promise<void> {
-    // A component may read it while it renders: nothing is told then.
+    // A component may access it while rendering, so nothing is notified then.
     await undefined;
     const isLoading = (): boolean => this.status.get().phase === "loading";
     if (!this.#isClosed && !this.#engine.planned.isLoaded && !isLoading()) this.#act("loaded", { kind: "catchUp" });
@@ -115,7 +115,10 @@ export class Conversation {
     });
   }
 
-  /** What `read` returns of the whole: tells only when that is another value. `isSame` compares two; by default they are identical. Bound. */
+  /**
+   * What `read` returns for the whole conversation: notifies only when that changes. `isSame` compares two values; by default they must be
+   * identical. Bound.
+   */
   readonly select = <T>(read: (now: Snapshot) => T, isSame: (a: T, b: T) => boolean = Object.is): Readable<T> => {
     let from: Snapshot | undefined;
     let value: T;
@@ -139,8 +142,8 @@ export class Conversation {
   };
 
   /**
-   * The conversation is shown; returns the function for when it is not shown any more. The first call reads the turns, and
-   * goes on with one that runs, however many components attach. The last one cancels nothing. Bound.
+   * Shows the conversation; returns the function that ends this. The first call reads the turns and follows one that runs, however many
+   * components attach. The last release cancels nothing. Bound.
    */
   readonly attach = (): (() => void) => {
     this.#attached += 1;
@@ -163,8 +166,8 @@ export class Conversation {
   }
 
   /**
-   * Sends a message: at once, or as `whenBusy` says while a turn runs. Returns its key: that of its turn, or of its place
-   * in the queue. It is shown in the same event. Bound.
+   * Sends a message: at once, or as `whenBusy` says while a turn runs. Returns its key: its turn's, or its key in the queue. It is shown in
+   * the same event. Bound.
    *
    * Throws an `InputError` if it breaks a rule, and a `StateError` if calls wait for an answer, or if a turn runs and
    * `whenBusy` is `"reject"`. Then nothing is sent or shown.
@@ -177,16 +180,16 @@ export class Conversation {
   };
 
   /**
-   * Stops what runs, on the server and here, and holds the queue. A message that was not sent goes back to the draft.
-   * Resolves when the server has answered. Bound.
+   * Stops the running turn, on the server and here, and holds the queue. An unsent message returns to the draft. Resolves when the server
+   * has responded. Bound.
    */
   readonly stop = (): Promise<void> => this.#engine.actAndWait("stop", { kind: "stop" });
 
   /**
-   * Answers what waits, by its key in `pending` or that of its call; `null` takes the answer back. It is kept, and goes out
-   * at once where the protocol takes that, else together with the last one that is missing. Bound.
+   * Answers a pending action, by its key in `pending` or its call's key; `null` takes the answer back. The answer is kept, and sent at once
+   * if the protocol supports that, otherwise together with the last missing one. Bound.
    *
-   * Throws a `StateError` if the call does not wait, or was answered.
+   * Throws a `StateError` if the call is not pending, or was answered.
    */
   readonly answer = (key: string, answer: Answer | null): void => {
     const asked = this.#engine.planned.calls.find(({ turn, call }) => this.#engine.callKey(turn, call) === key);
@@ -198,50 +201,56 @@ export class Conversation {
   /** Lets a call run, by its key in `pending`. `remember` asks the server not to ask again (`canRemember`). Throws as `answer`. Bound. */
   readonly allow = (key: string, options: Omit<Extract<Answer, { kind: "allow" }>, "kind"> = {}): void => this.answer(key, { kind: "allow", ...options });
 
-  /** Does not let a call run, by its key in `pending`. Throws as `answer`. Bound. */
+  /** Denies a call, by its key in `pending`. Throws as `answer`. Bound. */
   readonly deny = (key: string, reason?: string): void => this.answer(key, { kind: "deny", ...(reason && { reason }) });
 
-  /** Does what the person has chosen of an item's `actions`. Takes the key of the item. Throws as the method of that name. Bound. */
+  /** Does one of an item's `actions`. Takes the key of the item. Throws as the method of that name. Bound. */
   readonly act = (key: string, action: Action): void => {
     if (action === "remove") this.queue.remove(key);
     else if (action === "release") this.queue.hold(false);
     else void this[action](key);
   };
 
-  /** Goes on: after the person has signed in to a server, or with tools of the page that were stopped. Bound. */
+  /** Continues: after the person has signed in to a server, or with tools of the page that were stopped. Bound. */
   readonly proceed = (): void => void this.#act("proceed", { kind: "proceed" });
 
-  /** Sends what failed again, in its place; a turn whose end is not known is read on. Takes the key of any of its rows. Returns the key of the turn. Bound. */
+  /**
+   * Sends a failed message again, in its place; continues to read a turn with an unknown end. Takes the key of any of its rows. Returns the
+   * key of the turn. Bound.
+   */
   readonly retry = (key: string): string => {
     const turn = this.#turnKey(key);
     return this.#act("retry", { kind: "retry", turn, input: this.#engine.questionOf(turn) });
   };
 
-  /** Asks for another answer: a sibling where the protocol can branch, else a new turn. Takes the key of any of the answer's rows. Bound. */
+  /**
+   * Requests another answer: as a sibling if the protocol can branch, otherwise in a new turn. Takes the key of any of the answer's rows.
+   * Bound.
+   */
   readonly regenerate = (key: string, { turnOptions }: Pick<SendOptions, "turnOptions"> = {}): string => {
     const turn = this.#turnKey(key);
     return this.#act("regenerate", { kind: "regenerate", turn, input: this.#engine.questionOf(turn) }, turnOptions && { turnOptions });
   };
 
-  /** Asks something else in place of a question, as a sibling (`info.capabilities.fork`). Takes the key of its row. Bound. */
+  /** Asks another question in place of this one, as a sibling (`info.capabilities.fork`). Takes the key of its row. Bound. */
   readonly edit = (key: string, input: TurnInput): string => this.#act("edit", { kind: "edit", turn: this.#turnKey(key), input: this.#messageOf(input) });
 
   /** Shows the branch with this turn: a key of `branch.of`. Bound. */
   readonly show = (turnKey: string): void => void this.#act("show", { kind: "show", turn: this.#engine.keyOf(turnKey) });
 
-  /** Takes back what failed or may not have arrived, and returns it. Takes the key of its row. Bound. */
+  /** Removes a message that failed or may not have arrived, and returns it. Takes the key of its row. Bound. */
   readonly dismiss = (key: string): readonly TurnInputItem[] => this.#engine.actBack("dismiss", { kind: "dismiss", turn: this.#turnKey(key) });
 
-  /** Keeps what is written. A text alone leaves the files. Bound. */
+  /** Keeps the draft. A string leaves its files unchanged. Bound. */
   readonly setDraft = (draft: Draft | string): void => {
     const { text, parts } = typeof draft === "string" ? { ...this.draft.get(), text: draft } : draft;
     this.#engine.write(text === "" && parts.length === 0 ? "" : JSON.stringify({ text, parts }));
   };
 
   /**
-   * Sends what is written, and empties the draft: as the answer to the first question of `pending`, or as a message. Without
-   * anything written, does nothing. Prevents what the browser would do with a form, if it is called with the event. Throws
-   * as `send` (`status.canSubmit`), and then keeps the draft. Bound.
+   * Sends the draft and empties it: as the answer to the first question of `pending`, or as a message. Does nothing if the draft is empty.
+   * If it is called with a form's event, prevents the browser's own action. Throws as `send` (`status.canSubmit`), and then keeps the
+   * draft. Bound.
    */
   readonly submit = (event?: { preventDefault(): void }): void => {
     event?.preventDefault();
@@ -254,9 +263,9 @@ export class Conversation {
   };
 
   /**
-   * Makes a form of the page the one in which the person writes: its first field shows the draft, keeps what is written, and
-   * can be used while `status.canSubmit`. The form submits; in a text area, Enter does without Shift. Returns the function
-   * that lets the form go, as another form or `null` do: pass it on as a ref. Bound.
+   * Makes a form of the page the draft's form: its first field shows the draft, stores changes, and is enabled while `status.canSubmit`.
+   * The form submits; in a text area, so does Enter without Shift. Returns the function that releases the form, as another form or `null`
+   * do: pass this method on as a ref. Bound.
    */
   readonly bindForm = (form: object | null): (() => void) => {
     if (form === this.#form) return this.#unbind;
@@ -270,16 +279,16 @@ export class Conversation {
     });
   };
 
-  /** Reads the turns before those that are shown; resolves when they are, or could not be read. Bound. */
+  /** Reads the turns before the shown ones; resolves when they are shown, or could not be read. Bound. */
   readonly loadEarlier = (): Promise<void> => this.#engine.actAndWait("loadEarlier", { kind: "loadEarlier" });
 
-  /** Looks for turns of other tabs and people. It is done by itself when the page is shown again. Bound. */
+  /** Looks for turns of other tabs and people. This happens automatically when the page is shown again. Bound. */
   readonly catchUp = (): Promise<void> => this.#engine.actAndWait("catchUp", { kind: "catchUp" });
 
   /** Calls `listener` for each event of this kind. Returns the function that removes it. Bound. */
   readonly on = <T extends keyof ConversationTopics>(topic: T, listener: (event: ConversationTopics[T]) => void): (() => void) => this.#engine.topics.add(topic, listener);
 
-  /** The object of a turn, by `row.turn`, while it can be acted on. Bound. */
+  /** The object of a turn, by `row.turn`, while it accepts actions. Bound. */
   readonly turnOf = (key: string): Turn | undefined => this.#engine.turnOf(key);
 
   /** The conversation as JSON: `conversations.open(id, dehydrated)` shows it again. Bound. */
@@ -289,7 +298,7 @@ export class Conversation {
     const turns = new Map<string, DehydratedTurn>();
     for (const name of view.path) {
       const { snapshot, createdAt = null } = view.factsOf(name) ?? {};
-      // What has no id is not the server's yet. A turn that continues another one may have its id.
+      // A turn without an id is not on the server yet. A turn that continues another one may have its id.
       const own = snapshot?.turn_id && keyOf(snapshot.turn_id);
       const key = own && !turns.has(own) ? own : name;
       if (own) turns.set(key, { key, createdAt, snapshot: withoutError(snapshot) });
@@ -297,17 +306,17 @@ export class Conversation {
     return { sessionId, agentName, title, hasEarlier, turns: [...turns.values()] };
   };
 
-  /** Its session, also before that is published. @internal */
+  /** The current session, even before it is published. @internal */
   get sessionId(): string | null {
     return this.#engine.sessionId;
   }
 
-  /** Whether a registry must keep it: it is shown, something runs, or a text of the person is nowhere else. @internal */
+  /** Whether a registry must keep it: it is shown, something runs, or it has an unsent text of the person. @internal */
   get isNeeded(): boolean {
     return this.#attached > 0 || this.status.get().canStop || this.#engine.isHolding;
   }
 
-  /** Lets everything here go. @internal */
+  /** Releases everything. @internal */
   close(): void {
     this.#isClosed = true;
     this.#engine.close();
@@ -334,7 +343,7 @@ export class Conversation {
     };
   }
 
-  /** A message as JSON. Throws if it breaks a rule, as far as that is known before it is sent. */
+  /** A message as JSON. Throws if it breaks a rule that can be checked before sending. */
   #messageOf(input: TurnInput): string {
     const items = typeof input === "string" ? [{ type: "user.message", content: input }] : [input].flat();
     const isMessage = items.length > 0 && items.every((item) => (item as TurnInputItem | null)?.type === "user.message");
@@ -343,7 +352,7 @@ export class Conversation {
     return checkedInput(items);
   }
 
-  /** Puts what was not sent before what is written. */
+  /** Puts an unsent message before the draft. */
   #giveBack(input: readonly TurnInputItem[]): void {
     const { text, parts } = this.draft.get();
     const given = partsIn(input);

@@ -1,4 +1,4 @@
-// The conversations of a page. The registry keeps them, so that a turn outlives the component that began it.
+// The conversations of a page. The registry keeps them, so that a turn outlives the component that started it.
 import { demand, demandNames } from "../client/face.js";
 import type { Client, CreateSessionOptions } from "../client/client.js";
 import type { Readable } from "../common/readable.js";
@@ -14,13 +14,16 @@ import type { WhenBusy } from "./types.js";
 
 /** The options of `Conversations`. */
 export interface ConversationsOptions {
-  /** The client, or what `connect()` returns: it need not be awaited. Nothing is sent before a conversation is attached or a message sent. */
+  /**
+   * The client, or the promise from `connect()`, which need not be awaited. Nothing is sent before a conversation is attached or a message
+   * sent.
+   */
   client: Client | PromiseLike<Client>;
   /** The agent of new conversations. */
   agentName: string;
-  /** How the session is created that a first message makes; by default with no options. */
+  /** The options of the session that a first message creates; none by default. */
   session?: CreateSessionOptions | undefined;
-  /** Tools that run in the page, as for `session.tools()`; none by default. Of several tabs one runs them. */
+  /** Tools that run in the page, as for `session.tools()`; none by default. If there are several tabs, one of them runs the tools. */
   tools?: Tools | undefined;
   /** What happens to a message that is sent while a turn runs; `"queue"` by default. */
   whenBusy?: WhenBusy | undefined;
@@ -31,7 +34,7 @@ export interface ConversationsOptions {
   unseen?: "follow" | "leave" | undefined;
   /** How many idle conversations are kept while they are not shown; 10 by default. */
   kept?: number | undefined;
-  /** How many turns are read by themselves, the newest first; 50 by default. More than 50 are read 50 at a time. */
+  /** How many turns are loaded at first, the newest ones; 50 by default. More than 50 are read 50 at a time. */
   page?: number | undefined;
   /** Where the queue, drafts and kept answers survive a reload; the tab's `sessionStorage` by default, `null` for nowhere. */
   store?: TextStore | null | undefined;
@@ -41,9 +44,9 @@ const NAMES = ["client", "agentName", "session", "tools", "whenBusy", "unseen", 
 
 /** The conversations of a page, by their sessions. */
 export class Conversations {
-  /** The conversations in which something runs. */
+  /** The conversations with a running turn. */
   readonly running: Readable<readonly Conversation[]>;
-  /** The conversations that ask something of the person. */
+  /** The conversations with actions that wait for the person. */
   readonly waiting: Readable<readonly Conversation[]>;
   readonly #engine: EngineOptions;
   readonly #kept: number;
@@ -64,7 +67,7 @@ export class Conversations {
     demand(Number.isInteger(kept) && kept >= 0, "`kept` must be a whole number from 0");
     demand(Number.isInteger(page) && page > 0, "`page` must be a whole number from 1");
     const connected = Promise.resolve(client);
-    // A client that is not there is reported by the conversations.
+    // The conversations report a client that could not connect.
     connected.catch(() => {});
     this.#engine = { client: connected, agentName, session, tools, whenBusy, leavesUnseen: unseen === "leave", page, store: store === undefined ? sessionStore() : store };
     this.#kept = kept;
@@ -73,13 +76,13 @@ export class Conversations {
   }
 
   /**
-   * The conversation of a session: the same object while it is kept. `initial` is shown until the session was read (see
-   * `load` and `dehydrate`).
+   * The conversation of a session: the same object while it is kept. `initial` is shown until the session has been read (see `load` and
+   * `dehydrate`).
    */
   open(sessionId: string, initial?: Dehydrated): Conversation {
     for (const known of this.#all) {
       if (known.sessionId !== sessionId) continue;
-      // It is the most recent one.
+      // It is now the most recent one.
       this.#all.delete(known);
       this.#all.add(known);
       return known;
@@ -89,19 +92,18 @@ export class Conversations {
 
   /** A new conversation. Its session is created with the first message. */
   create(agentName?: string): Conversation {
-    // Under this name its draft survives a reload: the first new conversation has that of the first one before.
+    // The name under which its draft survives a reload: the first new conversation gets the draft of the first one before.
     return this.#add(`new-${(this.#created += 1)}`, agentName === undefined ? this.#engine : { ...this.#engine, agentName }, null);
   }
 
   /**
-   * The conversation of the session that the page's address names after its `#`; without that, a new one. Once there is a
-   * session the address names it, if the page is still there, so that a reload goes on with it. What has a slash after the `#`
-   * is a router's, and stays.
+   * The conversation of the session named in the page's URL after `#`; otherwise a new one. Once there is a session, the URL names it, if
+   * the page is still open, so that a reload continues with it. A fragment with a slash is a router's, and stays.
    */
   openFromAddress(): Conversation {
     const { href, hash = "" } = globalThis.location ?? {};
     if (hash.includes("/")) return this.create();
-    // This reads any address, where `decodeURIComponent` would throw.
+    // This reads any URL, where `decodeURIComponent` would throw.
     const sessionId = new URLSearchParams(hash.replace("#", "id=")).get("id");
     if (sessionId) return this.open(sessionId);
     const conversation = this.create();
@@ -109,19 +111,19 @@ export class Conversations {
     return conversation;
   }
 
-  /** Where texts are kept. @internal */
+  /** The store for texts. @internal */
   get store(): TextStore | null {
     return this.#engine.store;
   }
 
-  /** Lets a conversation go. A turn that runs continues on the server. */
+  /** Releases a conversation. A running turn continues on the server. */
   forget(conversation: Conversation): void {
     if (!this.#all.delete(conversation)) return;
     conversation.close();
     this.#publish();
   }
 
-  /** Lets all conversations go. */
+  /** Releases all conversations. */
   close(): void {
     for (const conversation of [...this.#all]) this.forget(conversation);
   }
@@ -134,10 +136,10 @@ export class Conversations {
     return conversation;
   }
 
-  /** Lets idle conversations go that nothing shows, the least recent first. */
+  /** Releases idle conversations that nothing shows, the least recent first. */
   #drop(): void {
     const idle = [...this.#all].filter((conversation) => !conversation.isNeeded);
-    // The one that was just opened is about to be shown.
+    // The conversation that was just opened will be shown.
     for (const conversation of idle.slice(0, -1 - this.#kept)) this.forget(conversation);
   }
 

@@ -6,7 +6,7 @@ import type { TurnSnapshot } from "../snapshot/snapshot.js";
 export interface Dehydrated {
   /** The session; `null` if the server has none yet. */
   readonly sessionId: string | null;
-  /** Its agent, if it is known. */
+  /** Its agent, if known. */
   readonly agentName: string | null;
   /** Its title, if it has one. */
   readonly title: string | null;
@@ -18,11 +18,11 @@ export interface Dehydrated {
 
 /** A turn as JSON. */
 export interface DehydratedTurn {
-  /** The key that the turn has in the page, too. */
+  /** The turn's key, the same as in the page. */
   readonly key: string;
-  /** When the server made it, as ISO 8601. */
+  /** When the server created it, as ISO 8601. */
   readonly createdAt: string | null;
-  /** Without its error, which is no JSON. */
+  /** Without its error, which is not JSON. */
   readonly snapshot: TurnSnapshot;
 }
 
@@ -44,7 +44,7 @@ export async function load(client: Client, sessionId: string, { page = 50, signa
   return { sessionId, agentName: session.agentName, title: session.title, hasEarlier: history.hasEarlier, turns };
 }
 
-/** The key of a turn that the server has listed: the plan makes the same. */
+/** The key of a turn in the server's list: the plan creates the same. */
 export function keyOf(id: string): string {
   return `t${id}`;
 }

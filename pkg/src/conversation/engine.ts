@@ -1,5 +1,5 @@
-// The life of a conversation behind its readables: tells its plan what happens, has the plan's effects carried out, and
-// puts together what is shown.
+// The life of a conversation behind its readables: reports events to its plan, has the plan's effects carried out, and assembles what is
+// shown.
 import { FrameNotifier, Listeners, onReturn, StateError } from "../client/face.js";
 import type { Client } from "../client/client.js";
 import type { Session } from "../client/session.js";
@@ -22,7 +22,7 @@ import type { TrackedTurn } from "./tracked.js";
 import type { ConversationTopics, UserMessage } from "./types.js";
 import { View } from "./view.js";
 
-/** What a conversation is made with. */
+/** The parts a conversation is created with. */
 export interface EngineOptions extends CarrierOptions {
   readonly whenBusy: WhenBusy;
   readonly leavesUnseen: boolean;
@@ -31,68 +31,68 @@ export interface EngineOptions extends CarrierOptions {
 
 /** What an engine reports. */
 export interface EngineHost {
-  /** What is shown has changed: publish it. `isPlanNew`: more than the snapshots of turns. */
+  /** The view has changed: publish it. `isPlanNew`: more than the snapshots of turns. */
   publish(isPlanNew: boolean): void;
-  /** An input is the person's again, and nowhere else. */
+  /** An input returns to the person, and is nowhere else. */
   giveBack(input: readonly TurnInputItem[]): void;
 }
 
-/** The end of the name of what is written: each key stroke stores it. */
+/** The suffix of the draft's name in the store: each keystroke stores it. */
 const DRAFT = "/draft";
 
-/** What a message is started with besides its text. */
+/** The start of a message's turn besides the text. */
 type StartOptions = TrackedTurn["options"];
 
-/** A conversation's plan, and what carries it out. */
+/** A conversation's plan, and its carrier. */
 export class Engine implements Carried {
   readonly calls = new CallBook();
   readonly view = new View(this.calls);
-  /** Those who listen to the conversation. */
+  /** The listeners to the conversation. */
   readonly topics = new Listeners<ConversationTopics>();
-  /** What the plan shows. */
+  /** The plan's view. */
   planned: PlanView;
-  /** Why the conversation could not be read, or its session not be created. */
+  /** Why the conversation could not be read, or its session could not be created. */
   error: TurnwireError | null = null;
-  /** What the session can; `null` until the client is there. */
+  /** The session's capabilities; `null` until the client is ready. */
   capabilities: Capabilities | null = null;
   sessionId: string | null;
   readonly #options: EngineOptions;
   readonly #key: string;
   readonly #host: EngineHost;
-  /** The plan reads its options when it needs them: what the protocol can is known later. */
+  /** The plan reads its options when it needs them: the protocol's capabilities are known later. */
   readonly #planOptions: { -readonly [Name in keyof PlanOptions]: PlanOptions[Name] };
   readonly #plan;
   readonly #carrier: Carrier;
-  /** What was read before, until the turns are read here. */
+  /** The turns read before, until they are read here. */
   #initial: readonly string[] = [];
   #isStarted = false;
-  /** A page shows the conversation. */
+  /** Whether a page shows the conversation. */
   isShown = false;
   #isClosed = false;
-  /** What is kept for the next page, by the ends of its names in the store: what the plan wants, and what is written. */
+  /** The texts stored for the next page, by the suffixes of their names: the plan's, and the draft. */
   readonly #kept = new Map([["", ""], [DRAFT, ""]]);
-  /** The ends of the names that are being read. */
+  /** The suffixes of the names that are being read. */
   readonly #unread = new Set<string>();
   restored: Promise<unknown> | undefined;
   readonly #use = watchedStore((error) => this.failed(error, false));
-  /** The facts that wait until the one before was taken. */
+  /** The facts that wait until the one before has been taken. */
   readonly #facts: Fact[] = [];
   #isTelling = false;
-  /** What the plan shows may have changed. */
+  /** Whether the plan's view may have changed. */
   #isStale = false;
   /** The turns of the path by their keys, and those that have changed since they were shown. */
   #path = new Map<number, PlannedTurn>();
   readonly #changed = new Set<number>();
   #isRearranged = false;
-  /** Collects what is given back to a call. */
+  /** Collects the inputs that a call gives back. */
   #given: (readonly TurnInputItem[])[] | undefined;
-  /** What the last call has to wait for. */
+  /** The promise that the last call must wait for. */
   #work: Promise<unknown> | undefined;
-  /** The last page that was asked for. */
+  /** The last requested page. */
   #reading: Promise<unknown> | undefined;
   readonly #frames = new FrameNotifier<object>(() => ({}));
   #unlead: (() => void) | undefined;
-  /** The way to other tabs. */
+  /** The channel to other tabs. */
   #news: News | undefined;
   readonly #unreturn: () => void;
 
@@ -102,17 +102,17 @@ export class Engine implements Carried {
     this.#key = key;
     this.sessionId = sessionId;
     this.#host = host;
-    // Until the session is there, its turns are thought to be listed.
+    // Until the session is ready, its turns are assumed to be listed.
     this.#planOptions = { hasSession: sessionId !== null, turns: options.page, fork: false, liveAnswers: false, steer: false, discardPending: false, history: true, leavesUnseen, whenBusy };
     this.#plan = createPlan(this.#planOptions);
     this.planned = this.#plan.view();
     this.#carrier = new Carrier(options, this);
     this.#frames.add(() => this.#update());
-    // Another tab or person may have gone on while the page was away.
+    // Another tab or person may have continued while the page was away.
     this.#unreturn = onReturn(this.#catchUp);
   }
 
-  /** Looks for what others did, if the conversation is shown. Otherwise that is read when it is. */
+  /** Looks for changes by others, if the conversation is shown. Otherwise they are read when it is. */
   readonly #catchUp = (): void => {
     if (this.isShown) this.tell({ kind: "catchUp" });
   };
@@ -123,28 +123,28 @@ export class Engine implements Carried {
 
   get firstInput(): readonly TurnInputItem[] {
     const { path, hasEarlier } = this.#plan.view();
-    // A new session is made for the last one.
+    // A new session is created for the last one.
     const first = path.find(({ id }) => id) ?? path.at(-1);
     if (!first || hasEarlier) return [];
     return first.input ? (JSON.parse(first.input) as TurnInputItem[]) : this.#carrier.turn(first.key, first.id).snapshot().input;
   }
 
-  /** Whether a text of the person is here that was not sent. */
+  /** Whether the person has an unsent text here. */
   get isHolding(): boolean {
     return [...this.#kept.values()].some(Boolean);
   }
 
-  /** What is written (JSON); empty if nothing is. */
+  /** The draft (JSON); empty if there is none. */
   get draft(): string {
     return this.#kept.get(DRAFT)!;
   }
 
-  /** The object of a turn, while it can be acted on. */
+  /** The object of a turn, while it accepts actions. */
   turnOf(name: string): Turn | undefined {
     return this.#carrier.turns.get(this.keyOf(name))?.turn;
   }
 
-  /** The plan's key of this name; 0 if there is none. */
+  /** The plan's key for this name; 0 if there is none. */
   keyOf(name: string): number {
     return this.#plan.keyOf(name);
   }
@@ -159,7 +159,7 @@ export class Engine implements Carried {
     return this.#carrier.turn(turn).snapshot();
   }
 
-  /** The key of what a turn waits for: that of its call, if that is shown. */
+  /** The key of a turn's pending action: its call's, if the call is shown. */
   callKey(turn: number, call: string): string {
     return this.view.callKey(call, this.nameOf(turn)) ?? call;
   }
@@ -180,10 +180,7 @@ export class Engine implements Carried {
     }
   }
 
-  /**
-   * Tells the plan what a person has done, and publishes at once. Returns the name of what was sent. Throws why the plan
-   * refuses.
-   */
+  /** Reports a person's action to the plan, and publishes at once. Returns the name of the sent input. Throws the plan's refusal. */
   act(method: string, fact: Fact, options?: StartOptions): string {
     this.#demandOpen();
     this.#start();
@@ -193,7 +190,7 @@ export class Engine implements Carried {
     return this.nameOf(key);
   }
 
-  /** Keeps what is written, and publishes it at once. Nothing else is stored then. */
+  /** Stores the draft, and publishes it at once. Nothing else is stored then. */
   write(draft: string): void {
     this.#demandOpen();
     this.#start();
@@ -202,7 +199,7 @@ export class Engine implements Carried {
     this.#frames.flush();
   }
 
-  /** The same for what gives an input back. Returns that. */
+  /** The same for an action that gives an input back. Returns that input. */
   actBack(method: string, fact: Fact): readonly TurnInputItem[] {
     const given = (this.#given = []) as (readonly TurnInputItem[])[];
     try {
@@ -213,33 +210,33 @@ export class Engine implements Carried {
     }
   }
 
-  /** The same for what takes time: resolves when pages are read and turns cancelled. */
+  /** The same for an action that takes time: resolves when pages are read and turns cancelled. */
   async actAndWait(method: string, fact: Fact): Promise<void> {
     this.#work = undefined;
     this.act(method, fact);
     await this.#work;
-    // A page that is being read may be older than what is asked for: another one follows.
+    // A page that is being read may be older than this request: another one follows.
     for (let read: unknown; fact.kind !== "stop" && read !== this.#reading; ) await (read = this.#reading);
     this.#frames.flush();
   }
 
-  /** Tells the plan what has happened. What is shown is published with the next frame. */
+  /** Reports an event to the plan. The view is published with the next frame. */
   tell(fact: Fact): void {
     if (this.#isClosed) return;
     this.#facts.push(fact);
     this.#drain();
   }
 
-  /** Reads what an earlier page has stored, and connects; once. */
+  /** Reads what an earlier page stored, and connects; once. */
   #start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
     for (const end of this.#kept.keys()) {
       const restore = (text: string | null | undefined): void => {
-        // Not one that was given up: what is here has taken its place.
+        // Ignores a text that was given up: the current one has replaced it.
         if (!this.#unread.delete(end)) return;
         if (text && end === "") this.tell({ kind: "restored", text });
-        // What was written meanwhile stays.
+        // A draft written meanwhile stays.
         else if (text && this.draft === "") this.#kept.set(end, text);
         const kept = this.#kept.get(end)!;
         if (kept !== (text ?? "")) this.#keep(end, kept);
@@ -250,7 +247,7 @@ export class Engine implements Carried {
         const stored = store.get(key);
         return stored && typeof stored === "object" ? inTime(stored).then(restore) : restore(stored);
       });
-      // Whatever the store has thrown, the page goes on.
+      // The page continues whatever the store throws.
       this.restored = Promise.all([this.restored, read.then(() => restore(null))]);
     }
     void this.#carrier.connect();
@@ -260,7 +257,7 @@ export class Engine implements Carried {
     if (this.#isClosed) throw new StateError("unsupported", "the conversation was let go: `open` it again");
   }
 
-  /** Tells all facts that wait, one after the other: carrying out effects may lead to others. */
+  /** Reports all waiting facts, one after the other: carrying out effects may lead to others. */
   #drain(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
@@ -290,7 +287,7 @@ export class Engine implements Carried {
     this.#frames.notify();
   }
 
-  /** More of any turn may be known, also of those that effects are about. */
+  /** More may be known of any turn, including the turns of the effects. */
   #lookAtAll(): void {
     for (const { key, id } of this.#plan.view().path) {
       this.#carrier.turn(key, id);
@@ -298,7 +295,7 @@ export class Engine implements Carried {
     }
   }
 
-  /** Shows what has changed. */
+  /** Shows the changes. */
   #update(): void {
     const isPlanNew = this.#isStale;
     this.#isStale = false;
@@ -313,9 +310,9 @@ export class Engine implements Carried {
     for (const key of this.#changed) {
       const turn = this.#path.get(key);
       if (!turn) continue;
-      // Of turns of another branch only the server's records are known.
+      // For turns of another branch, only the server's records are known.
       if (!this.#show(turn)) unread = turn.id;
-      // How its calls stand changes with the turn that answers them.
+      // The status of its calls changes with the turn that answers them.
       const before = path[path.lastIndexOf(turn) - 1];
       if (before && !this.#changed.has(before.key)) this.#show(before);
     }
@@ -357,7 +354,7 @@ export class Engine implements Carried {
     return !known || "snapshot" in known;
   }
 
-  /** Lets go of everything here. Turns continue on the server. */
+  /** Releases everything. Turns continue on the server. */
   close(): void {
     this.#isClosed = true;
     this.#unreturn();
@@ -366,12 +363,12 @@ export class Engine implements Carried {
     this.#carrier.close();
   }
 
-  // What the carrier reports.
+  // Reports of the carrier.
 
   changed({ key }: TrackedTurn): void {
     if (this.#isClosed) return;
     this.#changed.add(key);
-    // Turns tell once per frame: what they tell is shown in that frame.
+    // Turns notify once per frame, and their changes are shown in that frame.
     this.#frames.notify();
     this.#frames.flush();
   }
@@ -383,7 +380,7 @@ export class Engine implements Carried {
   opened(session: Session): void {
     if (this.#isClosed) return;
     if (this.sessionId === null) {
-      // What is kept moves to the session's name.
+      // The stored texts move to the session's name.
       for (const end of this.#kept.keys()) void this.#withStore(end, "", (store, key) => store.remove(key));
       this.sessionId = session.id;
       for (const [end, text] of this.#kept) if (text) this.#keep(end, text);
@@ -431,14 +428,14 @@ export class Engine implements Carried {
 
   #keep(end: string, text: string): void {
     this.#kept.set(end, text);
-    // What the store has is read first.
+    // The stored texts are read first.
     if (!this.#unread.has(end)) void this.#withStore(end, text, (store, key) => (text ? store.set(key, text) : store.remove(key)));
   }
 
-  /** Uses the store for what is kept under this end of its name. */
+  /** Stores the text for this suffix of its name. */
   #withStore(end: string, text: string, use: (store: TextStore, key: string) => unknown): Promise<void> {
     const { store } = this.#options;
-    // A store that cannot be read works again when the queue is kept: that happens with each message.
+    // A store that cannot be read may work again when the queue is stored, which happens with each message.
     return this.#use(text && end, text, () => store && use(store, `turnwire:${this.sessionId ?? this.#key}${end}`));
   }
 }

@@ -45,7 +45,7 @@ async function dataUri(file: File): Promise<string> {
     throw new InputError("invalid_input", `${file.name} could not be read`, { cause });
   }
   let binary = "";
-  // The arguments of a call lie on the stack.
+  // The arguments of a call are on the stack.
   for (let at = 0; at < bytes.length; at += 1 << 13) binary += String.fromCharCode(...bytes.subarray(at, at + (1 << 13)));
   return `data:${file.type || "application/octet-stream"};base64,${btoa(binary)}`;
 }

@@ -1,11 +1,11 @@
-// A form of the page in which the person writes: it shows the draft, and sends it.
+// A form of the page as the draft's form: it shows the draft, and sends it.
 import type { Readable } from "../common/readable.js";
 import type { Draft, Status } from "./types.js";
 
 /** The part of a form that is used. */
 export type Form = Pick<HTMLFormElement, "addEventListener" | "removeEventListener" | "querySelector" | "requestSubmit">;
 
-/** What a form writes into. */
+/** A form's field. */
 interface Written {
   readonly draft: Readable<Draft>;
   readonly status: Readable<Status>;
@@ -13,17 +13,17 @@ interface Written {
   readonly submit: (event: Event) => void;
 }
 
-/** Binds a form; returns the function that lets it go. */
+/** Binds a form; returns the function that releases it. */
 export function bindForm(form: Form, { draft, status, setDraft, submit }: Written): () => void {
   const field = form.querySelector<HTMLInputElement | HTMLTextAreaElement>("textarea, input")!;
   let hasFocus = false;
   const show = (): void => {
     const { text } = draft.get();
-    // What is the same is not set: the place in it where the person writes would be lost.
+    // An unchanged value is not set: that would move the cursor.
     if (field.value !== text) field.value = text;
     const { canSubmit } = status.get();
     if (field.disabled !== canSubmit) return;
-    // A field that is disabled loses the focus. It is given back, unless the person writes elsewhere.
+    // A disabled field loses the focus. It gets it back, unless the person has focused another field.
     if (!canSubmit) hasFocus = field.matches(":focus");
     field.disabled = !canSubmit;
     if (canSubmit && hasFocus && !field.ownerDocument.querySelector("input:focus, textarea:focus")) field.focus();
@@ -37,7 +37,7 @@ export function bindForm(form: Form, { draft, status, setDraft, submit }: Writte
   listen(field, "input", () => setDraft(field.value));
   listen(field, "keydown", (event) => {
     const { key, keyCode, shiftKey, isComposing } = event as KeyboardEvent;
-    // An input submits by itself. Safari's Enter that ends a composition is none of it any more, and has this code.
+    // An input submits by itself. In Safari, the Enter that ends a composition no longer belongs to it, and has this code.
     if (field.tagName !== "TEXTAREA" || key !== "Enter" || shiftKey || isComposing || keyCode === 229) return;
     event.preventDefault();
     form.requestSubmit();

@@ -5,12 +5,12 @@ import type { TurnInputItem, TurnRecord } from "../wire/events.js";
 import type { ListedTurn, WaitingCall } from "./plan/facts.js";
 import { steeredIn } from "./reading.js";
 
-/** The turns of a page in the order in which they began, those of other branches among them. */
+/** The turns of a page in the order in which they began, including those of other branches. */
 export function listedTurns(page: History, waitingIn: (snapshot: TurnSnapshot) => WaitingCall[]): ListedTurn[] {
   const listed: { readonly turn: ListedTurn; readonly began: number }[] = [];
   const put = (turn: ListedTurn, createdAt: string | null): void => void listed.push({ turn, began: Date.parse(createdAt ?? "") });
   const branches = new Set(page.branches);
-  // A turn comes after the one that it follows, also where servers do not say when they began.
+  // A turn comes after its previous turn, even if servers do not return when they began.
   const putBranches = (previous: string | null): void => {
     for (const record of page.branches) {
       if (record.previous_turn_id !== previous || !branches.delete(record)) continue;

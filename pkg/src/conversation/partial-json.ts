@@ -1,50 +1,50 @@
-// Reads JSON while it arrives: the arguments of a call as an object that grows. Each character is read once, however
-// often the value is looked at.
+// Reads JSON while it arrives: a call's arguments as an object that grows. Each character is read once, however often the value is
+// accessed.
 
-/** An object or an array whose end has not come. */
+/** An object or an array without its end. */
 interface Open {
-  /** A copy replaces it before it changes, if it was handed out. */
+  /** Whether it was handed out: a copy then replaces it before it changes. */
   value: unknown[] | Record<string, unknown>;
-  /** The name of the member that is read; of no meaning in an array. */
+  /** The name of the current member; unused in an array. */
   key: string;
   isHandedOut: boolean;
 }
 
-/** What is nested deeper is not read. The core reads no deeper either. */
+/** Deeper values are not read; the core has the same limit. */
 const MAX_DEPTH = 128;
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[-+]?\d+)?$/i;
 
 /**
- * JSON that arrives in pieces. A string is there as far as it has come; a number or a word only as a whole, since `1` may
- * become `12`. What follows a mistake is not read.
+ * JSON that arrives in pieces. A string is available as far as it has arrived; a number or a word only as a whole, since `1` may become
+ * `12`. Nothing is read after a mistake.
  */
 export class PartialJson {
-  /** What was read. */
+  /** The text read so far. */
   text = "";
   readonly #open: Open[] = [];
   #root: unknown;
-  /** What came last, between values: a bracket, comma or colon; `v` for a value and `n` for a name; nothing at the beginning. */
+  /** The last token between values: a bracket, comma or colon; `v` for a value and `n` for a name; empty at the beginning. */
   #last = "";
-  /** What is being read, character by character; `broken` after a mistake. */
+  /** The kind of token being read character by character; `broken` after a mistake. */
   #inside: "" | "string" | "name" | "word" | "broken" = "";
-  /** The text of that. */
+  /** The text of that token. */
   #token = "";
-  /** As much of that string as the value has. */
+  /** The part of that string that the value already has. */
   #stored = "";
-  /** An escape that is not whole. */
+  /** An incomplete escape. */
   #escape = "";
 
-  /** Whether a text begins with what was read. `startsWith` compares character by character, and takes 40 times as long. */
+  /** Whether a text begins with the text read so far. `startsWith` compares character by character, and takes 40 times as long. */
   isBefore(text: string): boolean {
     return text.slice(0, this.text.length) === this.text;
   }
 
   /**
-   * Reads what has come since the last time: `text` begins with what was read, and ends with `piece`. A text that was put
-   * together of many is copied as a whole when one of its characters is read; a piece is not. Returns the value so far;
-   * `undefined` before its first character. It is frozen, and a part that does not change stays the same object.
+   * Reads the new text: `text` begins with the text read so far, and ends with `piece`. Reading one character of a concatenated text copies
+   * all of it; `piece` avoids that. Returns the value so far; `undefined` before its first character. It is frozen, and unchanged parts
+   * stay the same objects.
    */
   read(text: string, piece = text.slice(this.text.length)): unknown {
     this.text = text;
@@ -58,7 +58,7 @@ export class PartialJson {
     return this.#root;
   }
 
-  /** Reads from this place; returns the place after what was read. */
+  /** Reads from this index; returns the index after it. */
   #step(text: string, at: number): number {
     if (this.#inside === "word") return this.#word(text, at);
     if (this.#inside !== "") return this.#string(text, at);
@@ -91,13 +91,13 @@ export class PartialJson {
     return at + 1;
   }
 
-  /** What was read character by character has come to its end. */
+  /** Completes the token that was read character by character. */
   #end(last: "v" | "n"): void {
     this.#inside = this.#token = "";
     this.#last = last;
   }
 
-  /** Reads as much of a string as there is. */
+  /** Reads the available part of a string. */
   #string(text: string, from: number): number {
     if (this.#escape !== "") return this.#escaped(text[from]!, from);
     let at = from;
@@ -131,7 +131,7 @@ export class PartialJson {
     return at + 1;
   }
 
-  /** Reads as much of a number or a word as there is. It ends with the character after it. */
+  /** Reads the available part of a number or a word. The character after it ends it. */
   #word(text: string, from: number): number {
     let at = from;
     while (at < text.length && /[-+.\w]/.test(text[at]!)) at += 1;
@@ -144,7 +144,7 @@ export class PartialJson {
     return at;
   }
 
-  /** Puts a new value in its place: into what is open, or as the whole. */
+  /** Puts a new value in its place: into the innermost open value, or as the whole. */
   #append(value: unknown): void {
     const into = this.#changeable(this.#open.length - 1);
     if (Array.isArray(into)) into.push(value);
@@ -159,11 +159,11 @@ export class PartialJson {
   #set(into: Open["value"] | undefined, value: unknown, depth = this.#open.length - 1): void {
     if (into === undefined) this.#root = value;
     else if (Array.isArray(into)) into[into.length - 1] = value;
-    // A member called `__proto__` is one like any other.
+    // A member called `__proto__` is an ordinary one.
     else Object.defineProperty(into, this.#open[depth]!.key, { value, configurable: true, enumerable: true, writable: true });
   }
 
-  /** What is open at this depth, to be changed: a copy if it was handed out, and then also of all around it. */
+  /** The open value at this depth, for a change: a copy if it was handed out, and then its parents are copied as well. */
   #changeable(depth: number): Open["value"] | undefined {
     const open = this.#open[depth];
     if (!open?.isHandedOut) return open?.value;

@@ -1,4 +1,4 @@
-// What a conversation publishes: its readables, and what stands in them. Values that are the same stay the same objects.
+// A conversation's published readables and their values. Unchanged values stay the same objects.
 import { Listeners } from "../client/face.js";
 import type { Readable } from "../common/readable.js";
 import type { TurnInputItem } from "../wire/events.js";
@@ -12,7 +12,7 @@ import type { Action, Call, Draft, Info, Item, Message, Pending, Queued, Row, Sn
 
 const NONE: readonly never[] = Object.freeze([]);
 const EMPTY_DRAFT: Draft = Object.freeze({ text: "", parts: NONE });
-/** What a snapshot has. */
+/** The parts of a snapshot. */
 const WHOLE = ["status", "rows", "turns", "messages", "pending", "queue", "draft", "info"] as const;
 const KINDS = ["message", "call", "thread", "turn"] as const;
 
@@ -34,7 +34,7 @@ export class Published {
   readonly item: Cells<Item>;
   readonly #engine: Engine;
   readonly #agentName: string;
-  /** What was read before, until the turns are read here. */
+  /** The turns read before, until they are read here. */
   readonly #initial: Dehydrated | undefined;
   readonly #listeners = new Listeners<{ change: void }>();
   #messages: readonly Message[] | undefined;
@@ -66,10 +66,10 @@ export class Published {
   /** Calls `listener` after each change of anything. */
   readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add("change", listener);
 
-  /** All of it: the same object until something is published. */
+  /** The whole conversation: the same object until something is published. */
   readonly snapshot = (): Snapshot => (this.#snapshot ??= this.#snapshotNow());
 
-  /** Sets all readables, and then tells their listeners. Without `isPlanNew`, only turns have changed. */
+  /** Sets all readables, and then notifies their listeners. Without `isPlanNew`, only turns have changed. */
   publish(isPlanNew: boolean): void {
     const { view } = this.#engine;
     const changes = view.takeChanges();
@@ -146,7 +146,7 @@ export class Published {
     });
   }
 
-  /** What is asked, what waits, and how the conversation stands, as items. Those that are the same stay the same objects. */
+  /** Pending actions, queued messages and the status as items. Unchanged ones stay the same objects. */
   #asidesNow(): Map<string, Item> {
     const { phase, error, canProceed, heldQueue, canStop } = this.status.get();
     const text = error?.message ?? (phase === "idle" ? "" : phase);

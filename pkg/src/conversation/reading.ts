@@ -1,4 +1,4 @@
-// What a conversation reads out of a turn's snapshot, and out of an input.
+// The parts of turns' snapshots and inputs that a conversation reads.
 import { isOffline } from "../client/face.js";
 import type { TurnSnapshot, TurnStatus } from "../snapshot/snapshot.js";
 import type { ContentPart, TurnInputItem } from "../wire/events.js";
@@ -7,23 +7,23 @@ import type { Activity } from "./plan/facts.js";
 /** A message of the user in an input. */
 export type UserItem = Extract<TurnInputItem, { type: "user.message" }>;
 
-/** A title has at most so many characters. */
+/** The maximum length of a title, in characters. */
 const TITLE = 60;
 const LIVE: readonly string[] = ["unstarted", "starting", "running"];
 
-/** How a turn stands. One whose core has failed cannot be read on: whether it runs is not known any more. */
+/** A turn's status. If its core has failed, it cannot be read further, and whether it runs is unknown. */
 export function statusOf({ status, error }: TurnSnapshot): TurnStatus {
   return error?.code === "internal" && status === "running" ? "incomplete" : status;
 }
 
-/** Whether the turn runs or is about to. */
+/** Whether the turn runs or will start. */
 export function isLive(snapshot: TurnSnapshot): boolean {
   return LIVE.includes(statusOf(snapshot));
 }
 
-/** What a turn does now. */
+/** A turn's current activity. */
 export function activityOf({ reconnecting, threads }: TurnSnapshot): Activity {
-  // The first attempt comes at once: nothing is to be seen of it. Without a network there is none.
+  // The first attempt is immediate, and not shown. Without a network there is none.
   if (reconnecting && (reconnecting.attempt > 1 || isOffline())) return "reconnecting";
   const message = threads[0]?.messages.at(-1);
   if (!message) return "thinking";
@@ -33,13 +33,13 @@ export function activityOf({ reconnecting, threads }: TurnSnapshot): Activity {
   return hasText && finish_reason === null ? "answering" : "thinking";
 }
 
-/** The messages (JSON) of the user that the turn's own record has besides its input. */
+/** The user's messages (JSON) in the turn's own record, besides its input. */
 export function steeredIn({ notices }: TurnSnapshot): string[] {
   const messages = notices.flatMap(({ code, details }) => (code === "user_message" ? (details as { input: TurnInputItem[] }).input : []));
   return messages.map((message) => JSON.stringify([message]));
 }
 
-/** The parts of messages whose content is a text: the same ones each time. */
+/** The parts of messages whose content is a text: the same objects each time. */
 const textParts = new WeakMap<UserItem, readonly ContentPart[]>();
 
 /** The parts of a user's message: a text is one part. */
@@ -61,7 +61,7 @@ export function textOf(parts: readonly ContentPart[]): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** What a file is called; its type if it has no name. */
+/** A file's name; its type if it has none. */
 export function fileName(part: Exclude<ContentPart, { type: "text" }>): string {
   return ("name" in part && part.name) || ("file" in part && part.file?.filename) || ("path" in part && part.path) || part.type;
 }

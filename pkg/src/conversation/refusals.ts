@@ -1,14 +1,14 @@
-// Why what a page does is refused, as errors.
+// Refused actions of a page, as errors.
 import { demand, InputError, StateError } from "../client/face.js";
 import type { TurnwireError } from "../common/errors.js";
 import type { Refusal } from "./plan/effects.js";
 
-/** Throws an `InputError` if this is no word of `whenBusy`. */
+/** Throws an `InputError` for an invalid value of `whenBusy`. */
 export function demandBusy(word: string | undefined): void {
   demand(word === undefined || ["queue", "steer", "interrupt", "reject"].includes(word), '`whenBusy` must be "queue", "steer", "interrupt" or "reject"');
 }
 
-/** The error of a refusal. `method` is what was called. */
+/** The error of a refusal. `method` is the called method. */
 export function refusalError(refusal: Refusal, method: string): TurnwireError {
   switch (refusal) {
     case "unsupported":

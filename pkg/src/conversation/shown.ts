@@ -1,5 +1,5 @@
-// One turn as a conversation shows it: its rows, messages, calls and threads. What did not change since the last time
-// stays the same object, so that components compare by identity.
+// One turn as a conversation shows it: its rows, messages, calls and threads. Unchanged parts stay the same objects, so that components
+// compare by identity.
 import { grown } from "../client/face.js";
 import type { TurnwireError } from "../common/errors.js";
 import type { MessageSnapshot, ThreadSnapshot, ToolCallResponse, ToolCallSnapshot, TurnSnapshot } from "../snapshot/snapshot.js";
@@ -15,27 +15,27 @@ import type { Action, AssistantMessage, Branch, Call, GivenAnswer, Message, Part
 export interface TurnFacts {
   readonly key: string;
   readonly snapshot: TurnSnapshot;
-  /** Its siblings. The same object while they do not change. */
+  /** Its siblings. The same object until they change. */
   readonly branch: Branch | null;
   readonly canRetry: boolean;
   readonly delivery: UserMessage["delivery"];
   /** Why the input was not sent. */
   readonly error: TurnwireError | null;
-  /** ISO 8601; `null` if it is not known. */
+  /** ISO 8601; `null` if unknown. */
   readonly createdAt: string | null;
-  /** Messages that were steered into it here. The same list while they do not change. */
+  /** Messages steered into it here. The same list until they change. */
   readonly steered: SteeredRows;
 }
 
-/** What calls have that their own turn does not know. */
+/** The facts about calls that their own turn lacks. */
 export interface CallFacts {
-  /** What waits now, and the answers that were given here. */
+  /** The pending actions, and the answers given here. */
   readonly calls: Pick<CallBook, "pendingOf" | "answerOf">;
-  /** What later turns say of the call of this name in a turn. */
+  /** The facts in later turns about the call with this name in a turn. */
   later(name: string, turn: string): Later;
 }
 
-/** What a turn says of a call of an earlier one. */
+/** A turn's facts about a call of an earlier turn. */
 export interface Later {
   /** The answer in its input. */
   readonly answer?: GivenAnswer | undefined;
@@ -50,7 +50,7 @@ export interface ShownTurn {
   readonly rows: readonly Row[];
   readonly messages: ReadonlyMap<string, Message>;
   readonly calls: ReadonlyMap<string, Call>;
-  /** What it says of calls of earlier turns, by their names. */
+  /** Its facts about calls of earlier turns, by their names. */
   readonly said: ReadonlyMap<string, Later>;
   /** The readers of the calls' arguments, each with the call as it was read. */
   readonly readers: ReadonlyMap<string, Reader>;
@@ -65,18 +65,18 @@ interface Reader {
   readonly json: PartialJson;
 }
 
-/** What can be done about a message, by whether it can be sent again. */
+/** The actions on a message, by whether it can be sent again. */
 const NONE: readonly Action[] = Object.freeze([]);
 const RETRY: readonly Action[] = Object.freeze(["retry"]);
 const UNHAPPY: readonly string[] = ["error", "incomplete", "cancelled"];
 
-/** Shows a turn; `before` is what was shown of it last. */
+/** Shows a turn; `before` is its last shown part. */
 export function show(facts: TurnFacts, about: CallFacts, before?: ShownTurn): ShownTurn {
   const build = new Build(facts, about, before);
   return build.turn();
 }
 
-/** Makes one turn's part. */
+/** Creates one turn's part. */
 class Build {
   readonly #facts: TurnFacts;
   readonly #about: CallFacts;
@@ -122,7 +122,7 @@ class Build {
     };
   }
 
-  /** The main thread's messages, and those of the user that were sent while they came. */
+  /** The main thread's messages, with the user's messages that were sent in between. */
   #main(main: ThreadSnapshot, rows: Row[]): void {
     const steered = steeredIn(this.#facts.snapshot, main.messages);
     // A message that was sent from here keeps its key.
@@ -222,7 +222,7 @@ class Build {
     return { key, role: "assistant", turn };
   }
 
-  /** Keeps a message, or the one before if that is the same. */
+  /** Keeps a message, or the earlier object if it is unchanged. */
   #put(next: Message): void {
     this.#messages.set(next.key, kept(next, this.#before?.messages.get(next.key)));
   }
@@ -258,7 +258,7 @@ class Build {
       response: snapshot.response ?? later.response ?? null,
       key,
       pending,
-      // What was sent before answers nothing that is asked again.
+      // An earlier answer does not answer a new question.
       answer: this.#about.calls.answerOf(key) ?? (pending ? null : (later.answer ?? null)),
       thread: snapshot.thread_id,
     };
@@ -267,20 +267,20 @@ class Build {
     return call;
   }
 
-  /** The value of a call's arguments. Of a text that has grown only what is new is read. */
+  /** The value of a call's arguments. If the text has grown, only the new part is read. */
   #arguments(key: string, call: ToolCallSnapshot): unknown {
     const { arguments: text } = call;
     const before = this.#before?.readers.get(key);
     const [grownFrom, added] = grown.get(call) ?? [];
     const piece = before && before.call === grownFrom ? added : undefined;
-    // A server may replace what it has streamed.
+    // A server may replace the streamed text.
     const json = before && (piece !== undefined || before.json.isBefore(text)) ? before.json : new PartialJson();
     this.#readers.set(key, { call, json });
     return json.read(text, piece);
   }
 }
 
-/** What a turn says of calls of earlier ones, by the calls' names. */
+/** A turn's facts about calls of earlier turns, by the calls' names. */
 function laterIn({ input, threads }: TurnSnapshot, before: ShownTurn["said"] | undefined): Map<string, Later> {
   const said = new Map<string, Later>();
   const put = (name: string, later: Later): unknown => said.set(name, kept({ ...said.get(name), ...later }, before?.get(name)));
@@ -289,14 +289,14 @@ function laterIn({ input, threads }: TurnSnapshot, before: ShownTurn["said"] | u
   return said;
 }
 
-/** The user's messages that were sent while the turn ran, with their numbers, by the message that they follow. */
+/** The user's messages that were sent while the turn ran, with their numbers, by the message before them. */
 function steeredIn({ notices }: TurnSnapshot, messages: readonly MessageSnapshot[]): Map<string | null, [number, UserItem][]> {
   const steered = new Map<string | null, [number, UserItem][]>();
   let at = 0;
   for (const { code, details } of notices) {
     if (code !== "user_message") continue;
     const { input, after } = details as { input: UserItem[]; after: string | null };
-    // After the last message, if the server has not kept the interrupted one.
+    // After the last message, if the server has not stored the interrupted one.
     const place = after === null || messages.some(({ id }) => id === after) ? after : (messages.at(-1)?.id ?? null);
     steered.set(place, [...(steered.get(place) ?? []), ...input.map((item): [number, UserItem] => [at++, item])]);
   }
@@ -312,18 +312,18 @@ function userPart(key: string, content: ContentPart): Part {
   return Object.freeze({ type: "file", key, text: fileName(content), content });
 }
 
-/** The new value, frozen; the known one if it is the same. */
+/** The new value, frozen; the known object if it is equal. */
 export function kept<T extends object>(next: T, before: T | undefined): T {
   return before && isShallowlySame(before, next) ? before : Object.freeze(next);
 }
 
-/** The same for lists of things with keys. */
+/** The same for lists of objects with keys. */
 export function keptItems<T extends { readonly key: string }>(next: readonly T[], before: readonly T[] = []): readonly T[] {
   const known = new Map(before.map((item) => [item.key, item]));
   return keptList(next.map((item) => kept(item, known.get(item.key))), before);
 }
 
-/** The list, frozen; the one before if all of its items are the same. */
+/** The list, frozen; the earlier one if all of its items are the same. */
 export function keptList<T>(list: readonly T[], before: readonly T[]): readonly T[] {
   return list.length === before.length && list.every((item, at) => item === before[at]) ? before : Object.freeze(list);
 }

@@ -1,14 +1,14 @@
-// The tabs of a browser that show the same conversation. One runs the page's tools: the one that holds the conversation's
-// lock. Each tells the others when its turns go on.
+// The tabs of a browser that show the same conversation. The tab that holds the conversation's lock runs the page's tools. Each tab
+// notifies the others when its turns have progressed.
 
-/** The part of the platform's lock manager that is used. */
+/** The used part of the platform's lock manager. */
 interface LockManager {
   request(name: string, options: { signal: AbortSignal }, held: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Waits for the lock, and tells when it is held. Returns the function that lets it go. Where there are no locks, or none may
- * be used, as in a sandboxed frame, there are no other tabs.
+ * Waits for the lock, and calls back when it is held. Returns the function that releases it. If there are no locks, or none may be used, as
+ * in a sandboxed frame, there are no other tabs.
  */
 export function lead(name: string, tell: (isLeading: boolean) => void): () => void {
   const locks = (globalThis.navigator as { locks?: LockManager } | undefined)?.locks;
@@ -23,7 +23,7 @@ export function lead(name: string, tell: (isLeading: boolean) => void): () => vo
     tell(true);
     return held;
   };
-  // In quotes: the cores have an export of this name, which is shortened.
+  // In quotes: the cores have an export with this name, which gets shortened.
   locks["request"](name, { signal: waiting.signal }, hold).catch(() => waiting.signal.aborted || tell(true));
   return () => {
     waiting.abort();
@@ -31,14 +31,14 @@ export function lead(name: string, tell: (isLeading: boolean) => void): () => vo
   };
 }
 
-/** The way to the other tabs. */
+/** The channel to the other tabs. */
 export interface News {
-  /** Tells them that there is something to read. */
+  /** Notifies them that there is something to read. */
   tell(): void;
   close(): void;
 }
 
-/** Calls `look` when another tab tells that there is something to read. Returns nothing where tabs cannot tell each other. */
+/** Calls `look` when another tab has something to read. Returns nothing if tabs cannot notify each other. */
 export function news(name: string, look: () => void): News | undefined {
   if (typeof BroadcastChannel === "undefined") return undefined;
   const channel = new BroadcastChannel(name);

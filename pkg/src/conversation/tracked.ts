@@ -1,4 +1,4 @@
-// A turn of a conversation while it is followed: its object or its last snapshot, and what was told of it.
+// A turn of a conversation while it is followed: its object or its last snapshot, and what was last reported of it.
 import type { TurnwireError } from "../common/errors.js";
 import type { TurnSnapshot } from "../snapshot/snapshot.js";
 import type { CreateTurnOptions } from "../turn/options.js";
@@ -8,10 +8,10 @@ import type { TurnInputItem, TurnRecord } from "../wire/events.js";
 import type { Branch } from "./types.js";
 import type { Activity } from "./plan/facts.js";
 
-/** What is known of a turn. */
+/** The known facts about a turn. */
 export type Known = Turn | SettledTurn | TurnRecord;
 
-/** Messages that were steered into a turn: the keys of their rows, and their items until the turn's own record has them. */
+/** Messages steered into a turn: the keys of their rows, and their items until the turn's own record has them. */
 export type SteeredRows = readonly (readonly [key: string, input: readonly TurnInputItem[] | null])[];
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -26,17 +26,17 @@ export class TrackedTurn {
   options: Pick<CreateTurnOptions, "turnOptions"> = {};
   /** Why it was not sent. */
   error: TurnwireError | null = null;
-  /** It was started here. */
+  /** Whether it was started here. */
   isOwn = false;
-  /** It was cancelled before there was an object. */
+  /** Whether it was cancelled before there was an object. */
   isCancelled = false;
-  /** Stops the reading; there is one while it is read. */
+  /** Stops the reading; set while it is read. */
   reading: AbortController | undefined;
-  /** What the plan was told last: the id, what it does, what it waits for, how many messages were steered into it. */
+  /** The plan's last report: the id, the activity, the pending calls, and the number of steered messages. */
   told: { id: boolean; activity: Activity; waiting: string; steered: number } = { id: false, activity: "thinking", waiting: "[]", steered: 0 };
   /** Ends the subscription to the turn. */
   release = (): void => {};
-  /** What it was before its core failed. */
+  /** Its state before its core failed. */
   #before: Known | undefined;
   #text = "";
   #blank: TurnSnapshot | undefined;
@@ -47,17 +47,17 @@ export class TrackedTurn {
     this.key = key;
   }
 
-  /** The object, if it is one that can be acted on. */
+  /** The object, if it accepts actions. */
   get turn(): Turn | undefined {
     return this.known && "cancel" in this.known && !this.known.isBroken ? this.known : undefined;
   }
 
-  /** The object's core has failed: the turn has to be read anew. */
+  /** The object's core has failed: the turn must be read again. */
   get isBroken(): boolean {
     return !!this.known && "cancel" in this.known && this.known.isBroken;
   }
 
-  /** ISO 8601; `null` if it is not known. */
+  /** ISO 8601; `null` if unknown. */
   get createdAt(): string | null {
     const { known } = this;
     return (known && ("snapshot" in known ? known.createdAt : known.created_at)) ?? null;
@@ -70,27 +70,27 @@ export class TrackedTurn {
     return (this.#blank ??= blank(known, this.#text === "" ? NONE : (JSON.parse(this.#text) as TurnInputItem[])));
   }
 
-  /** Keeps the messages that were steered into the turn here; returns the known list if they are the same. */
+  /** Keeps the messages steered into the turn here; returns the known list if they are unchanged. */
   steeredRows(steered: readonly (readonly [key: string, input: string])[]): SteeredRows {
     const isSame = steered.length === this.#steered.length && steered.every(([key, input], at) => this.#steered[at]![0] === key && (input === "") === (this.#steered[at]![1] === null));
     if (!isSame) this.#steered = steered.map(([key, input]) => [key, input === "" ? null : (JSON.parse(input) as TurnInputItem[])]);
     return this.#steered;
   }
 
-  /** Its siblings by their names, and its place among them; the known object if they are the same. */
+  /** Its siblings by their names, and its index among them; the known object if they are unchanged. */
   branchOf(at: number, of: readonly string[]): Branch | null {
     if (String(this.#branch?.of ?? []) !== String(of)) this.#branch = of.length > 0 ? Object.freeze({ at, of: Object.freeze(of) }) : null;
     return this.#branch;
   }
 
-  /** Takes what is known of the turn now. */
+  /** Takes the turn's current facts. */
   take(known: Known): void {
     if (this.isBroken) this.#before = this.known;
     this.known = known;
     this.#blank = undefined;
   }
 
-  /** Shows again what was read before its core failed, if nothing could be read anew: some servers keep nothing. Returns whether it does. */
+  /** Shows the snapshot from before its core failed, if nothing could be read again: some servers keep nothing. Returns whether it does. */
   takeBack(): boolean {
     const before = this.#before;
     if (!before || this.snapshot().threads.some(({ messages }) => messages.length > 0)) return false;
@@ -106,7 +106,7 @@ export class TrackedTurn {
   }
 }
 
-/** A snapshot of a turn that was not read: its input, and how it ended if the server's record says so. */
+/** A snapshot of a turn that was not read: its input, and its end if the server's record has it. */
 function blank(record: TurnRecord | undefined, input: readonly TurnInputItem[]): TurnSnapshot {
   const state = record?.state ?? null;
   return Object.freeze({

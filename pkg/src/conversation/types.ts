@@ -1,4 +1,4 @@
-// What a conversation shows: its rows, messages, calls and threads, its queue, and its status. All of it is frozen.
+// The types that a conversation shows: its rows, messages, calls and threads, its queue, and its status. All values are frozen.
 import type { Capabilities } from "../wire/capabilities.js";
 import type { Session } from "../client/session.js";
 import type { TurnwireError } from "../common/errors.js";
@@ -8,24 +8,24 @@ import type { Turn } from "../turn/turn.js";
 import type { ContentPart, TurnInputItem, Usage } from "../wire/events.js";
 
 /**
- * What a conversation does.
+ * The conversation's phase.
  *
- * `"idle"`: nothing runs. `"loading"`: earlier turns are read. `"sending"`: a message is on its way. `"thinking"`: the
- * turn has begun, and has nothing to show yet. `"answering"`: text or arguments arrive. `"working"`: tools run, on the
- * server or in the page. `"waiting"`: a person must act. `"stopping"`: the turn is being cancelled. `"reconnecting"`:
- * the connection is lost. `"failed"`: the last turn failed, or the conversation could not be read.
+ * `"idle"`: nothing runs. `"loading"`: earlier turns are read. `"sending"`: a message is in flight. `"thinking"`: the turn has begun, and
+ * has nothing to show yet. `"answering"`: text or arguments arrive. `"working"`: tools run, on the server or in the page. `"waiting"`: a
+ * person must act. `"stopping"`: the turn is being cancelled. `"reconnecting"`: the connection is lost. `"failed"`: the last turn failed,
+ * or the conversation could not be read.
  */
 export type Phase = "idle" | "loading" | "sending" | "thinking" | "answering" | "working" | "waiting" | "stopping" | "reconnecting" | "failed";
 
 /** What a page needs for its composer. */
 export interface Status {
-  /** What the conversation does. */
+  /** The conversation's phase. */
   readonly phase: Phase;
   /** Whether a message that is sent now starts a turn at once. */
   readonly canSend: boolean;
-  /** Whether `submit()` takes what the person writes: as a message, which may wait, or as the answer to a question. */
+  /** Whether `submit()` takes the draft: as a message, which may be queued, or as the answer to a question. */
   readonly canSubmit: boolean;
-  /** Whether something runs that `stop()` can stop. */
+  /** Whether `stop()` has something to stop. */
   readonly canStop: boolean;
   /** Whether the running turn takes another message. */
   readonly canSteer: boolean;
@@ -34,19 +34,19 @@ export interface Status {
    * many turns, or with answers that did not arrive or come from before a reload.
    */
   readonly canProceed: boolean;
-  /** Whether the queue waits until it is released. */
+  /** Whether the queue is held until it is released. */
   readonly heldQueue: boolean;
   /** The number of the attempt to restore the connection; `null` while it is not lost. */
   readonly attempt: number | null;
-  /** Why the conversation could not be read, or its session not be created. A turn's own error is in its snapshot. */
+  /** Why the conversation could not be read, or its session could not be created. A turn's own error is in its snapshot. */
   readonly error: TurnwireError | null;
 }
 
 /** A row of the list that a page shows. Rows stay the same objects while their messages grow. */
 export interface Row {
-  /** Unique in the conversation. It never changes, also not when the server names the turn. */
+  /** Unique in the conversation. It never changes, even when the server assigns the turn's id. */
   readonly key: string;
-  /** Who speaks; `"end"` stands below a turn that failed, was cut, or was cancelled. */
+  /** The author; `"end"` is the row below a turn that failed, was cut, or was cancelled. */
   readonly role: "user" | "assistant" | "end";
   /** The key of its turn. */
   readonly turn: string;
@@ -54,7 +54,7 @@ export interface Row {
 
 /** The siblings of a turn: alternatives that begin at the same place. */
 export interface Branch {
-  /** The place of this turn among them, from 0. */
+  /** The index of this turn among them, from 0. */
   readonly at: number;
   /** The keys of their turns, oldest first. */
   readonly of: readonly string[];
@@ -67,32 +67,32 @@ interface CommonMessage {
   readonly turn: string;
   /** The server's id, if it has one. */
   readonly id: string | null;
-  /** ISO 8601; `null` if the server does not say. */
+  /** ISO 8601; `null` if the server does not return it. */
   readonly created_at: string | null;
-  /** The text of all its parts, without calls and files; of an end, what happened. */
+  /** The text of all its parts, without calls and files; for an end, what happened. */
   readonly text: string;
   /**
-   * What it is made of. Of the user: texts and files. Of the agent: reasoning, text, refusal, calls, in this order, each only
-   * if there is one. Of an end: its text.
+   * Its parts. A user's message: texts and files. The agent's: reasoning, text, refusal, calls, in this order, each only if there is one.
+   * An end: its text.
    */
   readonly parts: readonly Part[];
   /** The turn's siblings; `null` if it has none. Only the first message of a turn has them. */
   readonly branch: Branch | null;
-  /** Whether a page offers `retry` here: at a message that has not arrived, as far as is known, and at the end of a turn that did not work out. */
+  /** Whether a page should offer `retry` here: at a message that has probably not arrived, and at the end of an unsuccessful turn. */
   readonly canRetry: boolean;
-  /** What the person can do about it: `"retry"`, or nothing. `act()` takes it. */
+  /** The person's possible actions: `"retry"`, or none. `act()` takes it. */
   readonly actions: readonly Action[];
 }
 
 /** A message of the user. */
 export interface UserMessage extends CommonMessage {
-  /** Tells messages apart. */
+  /** The type of the row. */
   readonly role: "user";
   /** The same parts as they were sent, for `edit`. */
   readonly content: readonly ContentPart[];
-  /** `"unknown"`: it may have arrived. Nothing is sent again by itself. */
+  /** `"unknown"`: it may have arrived. Nothing is sent again automatically. */
   readonly delivery: "sending" | "sent" | "failed" | "unknown";
-  /** Whether it was sent to a turn that ran. */
+  /** Whether it was sent to a running turn. */
   readonly steered: boolean;
   /** Why it was not sent. */
   readonly error: TurnwireError | null;
@@ -100,21 +100,21 @@ export interface UserMessage extends CommonMessage {
 
 /** A message of the agent. */
 export interface AssistantMessage extends CommonMessage {
-  /** Tells messages apart. */
+  /** The type of the row. */
   readonly role: "assistant";
-  /** Whether more of it arrives. */
+  /** Whether it is still growing. */
   readonly streaming: boolean;
   /** `null` while it streams. */
   readonly finish_reason: string | null;
-  /** The tokens used, once the server has said so. */
+  /** The tokens used, once the server reports them. */
   readonly usage: Usage | null;
-  /** The model that wrote it, if the server says so. */
+  /** The model that wrote it, if the server reports it. */
   readonly model?: string;
 }
 
-/** What stands below a turn that failed, was cut, or was cancelled. */
+/** The row below a turn that failed, was cut, or was cancelled. */
 export interface EndMessage extends CommonMessage {
-  /** Tells messages apart. */
+  /** The type of the row. */
   readonly role: "end";
   /** How the turn ended. */
   readonly status: TurnStatus;
@@ -122,69 +122,69 @@ export interface EndMessage extends CommonMessage {
   readonly error: TurnwireError | null;
 }
 
-/** What a row shows. */
+/** The content of a row. */
 export type Message = UserMessage | AssistantMessage | EndMessage;
 
-/** A part of a message. Each has a text, for pages that show no more. */
+/** A part of a message. Each has a text, for pages that show nothing else. */
 export type Part =
   | { readonly type: "text" | "reasoning" | "refusal"; readonly key: string; readonly text: string; readonly streaming: boolean }
   /** `text` is its name. */
   | { readonly type: "file"; readonly key: string; readonly text: string; readonly content: ContentPart }
-  /** `text` is its name and how it stands. */
+  /** `text` is its name and status. */
   | { readonly type: "call"; readonly key: string; readonly text: string; readonly call: Call };
 
-/** Something that a person can do about an item: the method of that name does it; `"release"` and `"remove"` are about the queue. */
+/** A possible action on an item: the method with this name does it; `"release"` and `"remove"` belong to the queue. */
 export type Action = "allow" | "deny" | "proceed" | "release" | "remove" | "retry" | "stop";
 
-/** One of the things in `items`: a message; what is asked; what waits to be sent; or, while there is anything to say, how the conversation stands. */
+/** One of the `items`: a message; a pending action; a queued message; or the status, if there is something to report. */
 export interface Item {
   /** Its key: that of a row, of `Pending` or of `Queued`. */
   readonly key: string;
-  /** What it is. */
+  /** Its kind. */
   readonly role: Row["role"] | "ask" | "queued" | "status";
   /** The text of all its parts. */
   readonly text: string;
-  /** What it is made of. */
+  /** Its parts. */
   readonly parts: readonly Part[];
-  /** What the person can do about it. `act()` takes it. */
+  /** The person's possible actions. `act()` takes them. */
   readonly actions: readonly Action[];
 }
 
 /**
- * A person's answer to a call. `remember`, `result` and `cancel` go to the server where its protocol has them; others refuse
- * the answer.
+ * A person's answer to a call. `remember`, `result` and `cancel` are sent to the server if its protocol has them; otherwise the answer is
+ * refused.
  */
 export type Answer =
-  /** `remember` asks the server not to ask again (`canRemember`); `result` goes with the yes, such as AG-UI's `{ editedArgs }`. */
+  /** `remember` asks the server not to ask again (`canRemember`); `result` is sent with the approval, such as AG-UI's `{ editedArgs }`. */
   | { readonly kind: "allow"; readonly remember?: boolean; readonly result?: Readonly<Record<string, unknown>> }
   /** The model reads the `reason`; `cancel` also stops the turn (Codex). */
   | { readonly kind: "deny"; readonly reason?: string; readonly cancel?: boolean }
   | { readonly kind: "text"; readonly content: string };
 
-/** An answer that is kept, or was sent. */
+/** An answer that is kept or was sent. */
 export interface GivenAnswer {
-  /** What the person decided. */
+  /** The person's decision. */
   readonly answer: Answer;
   /** Whether it was sent. Then it can no longer be changed. */
   readonly sent: boolean;
 }
 
-/** A tool call. `response` is also there if it came with a later turn. */
+/** A tool call. It also has its `response` if that came with a later turn. */
 export interface Call extends Omit<ToolCallSnapshot, "arguments"> {
   /**
-   * The arguments as far as they have come: usually an object that grows, frozen. Text in it grows as well; a number or a
-   * word is there when it is whole. `undefined` before the first character.
+   * The arguments received so far: usually an object that grows, frozen. Text in it grows as well; a number or a word appears once it is
+   * complete. `undefined` before the first character.
    */
   readonly arguments: unknown;
-  /** The same as JSON, as the agent wrote it. */
+  /** The same as JSON text, as the agent wrote it. */
   readonly argumentsText: string;
   /** Unique in the conversation; `answer()` takes it. */
   readonly key: string;
-  /** What the call waits for, while a person can answer it. */
+  /** The call's pending action, while a person can answer it. */
   readonly pending: RequiredAction | null;
   /** The person's answer, or the result of a tool of the page. */
   readonly answer: GivenAnswer | null;
-  /** The key of the sub-agent's thread that the call began. */
+  /** The key of the sub-agent's thread that the call started. */
   readonly thread: string | null;
 }
 
@@ -192,45 +192,48 @@ export interface Call extends Omit<ToolCallSnapshot, "arguments"> {
 export interface Thread extends Pick<ThreadSnapshot, "title" | "agent_info" | "status" | "error"> {
   /** Unique in the conversation. */
   readonly key: string;
-  /** The key of the call that began it, if that call is shown. */
+  /** The key of the call that started it, if that call is shown. */
   readonly call: string | null;
-  /** Its messages, of all turns that are shown. */
+  /** Its messages, from all shown turns. */
   readonly rows: readonly Row[];
 }
 
-/** Something that waits for a person. */
+/** An action that waits for a person. */
 export interface Pending {
-  /** The key of its call; for a server that must be signed in to, a key of its own. */
+  /** The key of its call; for a server that needs a sign-in, a separate key. */
   readonly key: string;
-  /** What is asked. */
+  /** The required action. */
   readonly action: RequiredAction;
-  /** What answers it: `allow` or `deny`; a text, with `submit` or `answer`; or a sign-in elsewhere, and then `proceed`. `null` once there is an answer. */
+  /**
+   * The kind of answer: `allow` or `deny`; a text, with `submit` or `answer`; or a sign-in elsewhere, and then `proceed`. `null` once
+   * answered.
+   */
   readonly asks: "approval" | "text" | "signIn" | null;
-  /** What is asked in words: the server's or the agent's own, or else the name of the call and its arguments. */
+  /** The question in words: the server's or the agent's, or else the name of the call and its arguments. */
   readonly text: string;
   /** The key of its turn. */
   readonly turn: string;
   /** Whether the server can remember an approval. */
   readonly canRemember: boolean;
-  /** The answer that is kept until the others are there. */
+  /** The answer that is kept until the others are complete. */
   readonly answer: GivenAnswer | null;
 }
 
 /** A message that waits until it can be sent. */
 export interface Queued {
-  /** Unique in the conversation. It becomes the key of no row. */
+  /** Unique in the conversation. It never becomes the key of a row. */
   readonly key: string;
   /** The message. */
   readonly input: readonly TurnInputItem[];
   /** Its text, without files. */
   readonly text: string;
-  /** Whether it starts a turn, or goes to the running one. */
+  /** Whether it starts a turn, or is sent to the running one. */
   readonly how: "queue" | "steer";
-  /** `"held"`: until it is released. `"unknown"`: it may have arrived, and is not sent again by itself. */
+  /** `"held"`: until it is released. `"unknown"`: it may have arrived, and is not sent again automatically. */
   readonly state: "waits" | "held" | "unknown";
 }
 
-/** What the person has written and not sent. */
+/** The unsent draft. */
 export interface Draft {
   /** The text. */
   readonly text: string;
@@ -250,63 +253,62 @@ export interface TurnView {
   readonly snapshot: TurnSnapshot;
 }
 
-/** What is known of the conversation besides its turns. */
+/** Facts about the conversation besides its turns. */
 export interface Info {
   /** The session's id; `null` until the first message has created it. */
   readonly sessionId: string | null;
   /** The agent. */
   readonly agentName: string | null;
-  /** The server's title; else the first words. */
+  /** The server's title, or else the first words. */
   readonly title: string | null;
-  /** What the session supports; `null` until the client is there. `fork`: whether the conversation can branch. */
+  /** The session's capabilities; `null` until the client is ready. `fork`: whether the conversation can branch. */
   readonly capabilities: Capabilities | null;
   /** Whether earlier turns can be read with `loadEarlier()`. */
   readonly hasEarlier: boolean;
 }
 
-/** What `conversation.on` tells. */
+/** The events of `conversation.on`. */
 export interface ConversationTopics {
-  /** A turn has begun, or is read on. */
+  /** A turn has begun, or its reading continues. */
   turn: Turn;
-  /** A turn is no longer read: it has ended, its end is not known, or it was left because it is not shown (`unseen`). */
+  /** A turn is no longer read: it has ended, its end is unknown, or it was left because it is not shown (`unseen`). */
   end: Turn;
-  /** The session was opened, was created, or has got a title. */
+  /** The session was opened, created, or given a title. */
   session: Session;
-  /** Another tab of this browser has continued the conversation. It is read by itself where `capabilities.turnIds`. */
+  /** Another tab of this browser has continued the conversation. It is read automatically if `capabilities.turnIds`. */
   news: void;
   /** Something failed. A turn's own error is in its snapshot. */
   error: TurnwireError;
 }
 
-/** All of a conversation at one moment. */
+/** The whole conversation at one moment. */
 export interface Snapshot {
-  /** What the conversation does, and what the person can do. */
+  /** The conversation's phase, and what the person can do. */
   readonly status: Status;
   /** The rows of the list. */
   readonly rows: readonly Row[];
-  /** The keys of the turns that are shown, oldest first. */
+  /** The keys of the shown turns, oldest first. */
   readonly turns: readonly string[];
   /** All messages. */
   readonly messages: readonly Message[];
-  /** What waits for the person, in all threads. */
+  /** The actions that wait for the person, from all threads. */
   readonly pending: readonly Pending[];
   /** The messages that wait to be sent. */
   readonly queue: readonly Queued[];
-  /** What is written and not sent. */
+  /** The unsent draft. */
   readonly draft: Draft;
-  /** The session, its title, what it supports. */
+  /** The session, its title and its capabilities. */
   readonly info: Info;
 }
 
 /** The options of `send` and `regenerate`. */
 export interface SendOptions extends Pick<CreateTurnOptions, "discardPending" | "turnOptions"> {
-  /** What happens while a turn runs; by default what the registry says. */
+  /** What happens while a turn runs; by default the registry's option. */
   whenBusy?: WhenBusy | undefined;
 }
 
 /**
- * What happens to a message that is sent while a turn runs. `"queue"`: it waits for the turn's end. `"steer"`: the
- * running turn gets it, or it waits where the protocol cannot do that. `"interrupt"`: the turn is stopped first.
- * `"reject"`: `send` throws.
+ * What happens to a message that is sent while a turn runs. `"queue"`: it waits for the turn's end. `"steer"`: the running turn gets it, or
+ * it is queued if the protocol cannot steer. `"interrupt"`: the turn is stopped first. `"reject"`: `send` throws.
  */
 export type WhenBusy = "queue" | "steer" | "interrupt" | "reject";

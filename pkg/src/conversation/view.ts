@@ -1,9 +1,9 @@
-// What a conversation shows, put together from its turns. The cost of a change depends on the turn that changed, and not
-// on how many there are.
+// A conversation's rows and parts, assembled from its turns. The cost of a change depends on the turn that changed, and not on the number
+// of turns.
 import { type CallFacts, isShallowlySame, keptList, type Later, show, type ShownTurn, type TurnFacts } from "./shown.js";
 import type { Call, Message, Row, Thread, TurnView } from "./types.js";
 
-/** What can be asked for by key. */
+/** The parts that have keys. */
 export interface Keyed {
   message: Message;
   call: Call;
@@ -11,31 +11,31 @@ export interface Keyed {
   turn: TurnView;
 }
 
-/** The keys that have changed since they were last taken, by what they name. */
+/** The keys that have changed since they were last taken, by kind. */
 export type Changes = { readonly [Kind in keyof Keyed]: ReadonlySet<string> };
 
 /** The shown path of a conversation. */
 export class View implements CallFacts {
   readonly calls: CallFacts["calls"];
   readonly #turns = new Map<string, ShownTurn>();
-  /** The keys of the turns that are shown. */
+  /** The keys of the shown turns. */
   path: readonly string[] = Object.freeze([]);
   #rows: readonly Row[] = Object.freeze([]);
   #isRearranged = false;
   readonly #values: { [Kind in keyof Keyed]: Map<string, Keyed[Kind]> } = { message: new Map(), call: new Map(), thread: new Map(), turn: new Map() };
   #changed = noChanges();
-  /** The names of the calls of which later turns say something: few have to be looked for. */
+  /** The names of the calls with facts in later turns: few calls have any. */
   readonly #said = new Set<string>();
-  /** The call that began a thread. */
+  /** The call that started a thread. */
   readonly #parents = new Map<string, string>();
-  /** The thread's parts are in these turns. */
+  /** The turns with parts of the thread. */
   readonly #threadTurns = new Map<string, Set<string>>();
 
   constructor(calls: CallFacts["calls"]) {
     this.calls = calls;
   }
 
-  /** The rows of all turns. The same array while no row comes or goes. */
+  /** The rows of all turns. The same array until a row is added or removed. */
   get rows(): readonly Row[] {
     if (this.#isRearranged) {
       this.#rows = keptList(this.path.flatMap((key) => this.#turns.get(key)?.rows ?? []), this.#rows);
@@ -53,23 +53,23 @@ export class View implements CallFacts {
     return this.#values[kind].get(key);
   }
 
-  /** What a turn was shown with last. */
+  /** What a turn was last shown with. */
   factsOf(key: string): TurnFacts | undefined {
     return this.#turns.get(key)?.facts;
   }
 
-  /** The key of the call that a turn means by this name: its own, or the last one before it. */
+  /** The key of the call with this name as seen from a turn: its own, or the last one before it. */
   callKey(name: string, turn: string): string | undefined {
     const until = this.path.slice(0, this.path.indexOf(turn) + 1);
     return until.flatMap((key) => this.#turns.get(key)?.callKeys.get(name) ?? []).at(-1);
   }
 
-  /** What is said of a call after its turn, until a turn has another one of that name. */
+  /** The facts about a call after its turn, until a turn has another call with this name. */
   later(name: string, turn: string): Later {
     const later: { -readonly [Member in keyof Later]: Later[Member] } = {};
     for (const key of this.#said.has(name) ? this.path.slice(this.path.indexOf(turn) + 1) : []) {
       const { said, callKeys } = this.#turns.get(key) ?? {};
-      // The newest counts.
+      // The newest fact counts.
       Object.assign(later, said?.get(name));
       if (callKeys?.has(name)) break;
     }
@@ -83,7 +83,7 @@ export class View implements CallFacts {
     return changed;
   }
 
-  /** Shows these turns, in this order. Turns that are not among them are forgotten. */
+  /** Shows these turns, in this order. Forgets all others. */
   arrange(path: readonly string[]): void {
     this.path = keptList(path, this.path);
     this.#isRearranged = true;
@@ -91,14 +91,14 @@ export class View implements CallFacts {
     for (const [key, turn] of this.#turns) if (!shown.has(key)) this.#remove(key, turn);
   }
 
-  /** Shows a turn as it is now. */
+  /** Shows a turn's current state. */
   show(facts: TurnFacts): void {
     const before = this.#turns.get(facts.key);
     if (before && isShallowlySame(before.facts, facts)) return;
     this.#put(show(facts, this, before), before);
   }
 
-  /** Shows calls again about which something has changed, by their keys or names. */
+  /** Shows calls again after a change, by their keys or names. */
   refreshCalls(calls: Iterable<string>): void {
     const all = [...calls];
     if (all.length === 0) return;
@@ -145,7 +145,7 @@ export class View implements CallFacts {
     }
   }
 
-  /** Puts a thread's parts together: it may begin in one turn and continue in another. */
+  /** Assembles a thread's parts: it may begin in one turn and continue in another. */
   #join(id: string): void {
     const keys = this.#threadTurns.get(id);
     const parts = this.path.flatMap((key) => (keys?.has(key) ? (this.#turns.get(key)?.threads.get(id) ?? []) : []));

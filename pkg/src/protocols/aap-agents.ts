@@ -41,7 +41,7 @@ export class AapAgents<S> implements ManagedAgents<S> {
       const tools = agentTools ?? agent.tools?.map(({ name }) => ({ name }));
       const params = { agentName, agentTools: tools, agentOptions, messages };
       const record = await this.#server.transport.ask<SessionRecord>(Call.CreateSession, params, limits);
-      // What a history contains of the messages differs between servers.
+      // Servers differ in which messages their histories contain.
       return this.#made({ ...record, agent: { tools: tools! } }, !messages?.length, agent, stream);
     });
   }
@@ -75,7 +75,7 @@ export class AapAgents<S> implements ManagedAgents<S> {
     return agents;
   }
 
-  /** An agent of the known ones, or after listing them again. Throws an `InputError` unless it supports this mode. */
+  /** A known agent, listed again if necessary. Throws an `InputError` unless it supports this mode. */
   async #agent(name: string, limits: Limits, stream?: StreamMode): Promise<KnownAgent> {
     const named = (agents: KnownAgent[] = []): KnownAgent | undefined => agents.find((agent) => agent.name === name);
     let agent = named(await this.#known?.catch(() => undefined));

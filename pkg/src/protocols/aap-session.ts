@@ -1,5 +1,5 @@
-// What a server that knows sessions but no turns has to be told, and asked, around every turn: one at a time, with
-// what waits known before it, and the session's settings sent along (the Agent Application Protocol).
+// A session of the Agent Application Protocol, whose servers know no turns: one turn at a time, with its pending calls read before
+// it, and the session's settings sent with it.
 import type { CoreSession } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import type { AgentSettings, AgentTerms, KnownAgent, ServerTool } from "../client/agent.js";
@@ -23,7 +23,7 @@ export function readConversation(host: ConversationHost, page: HistoryPage): Pro
   return conversation(host, page, hasInput);
 }
 
-/** What the next turn says because it is new, and what holds in the session then. */
+/** The settings that the next turn sends because they changed, and those that then hold in the session. */
 interface Settings {
   /** The server's tools in the session. */
   readonly serverTools: readonly ServerTool[];
@@ -33,21 +33,21 @@ interface Settings {
   readonly options?: Readonly<Record<string, string>>;
 }
 
-/** A session of such a server, in which the client keeps what the server does not. */
+/** A session of such a server. The client keeps the state that the server does not. */
 export class AapSession implements ManagedSession {
   readonly agent: KnownAgent;
   readonly #core: CoreSession;
   readonly #own: AgentTerms;
-  /** Its turns, one after the other. */
+  /** Its turns, one at a time. */
   readonly #turnstile = new Turnstile();
-  /** What the newest turn waits for, as far as is known. */
+  /** The newest turn's required actions, as far as they are known. */
   #waiting: readonly RequiredActionEvent[] = [];
-  /** Whether the server's history may have what is not known here. */
+  /** Whether the server's history may have turns that are unknown here. */
   #isStale: boolean;
-  /** The names of the tools that are the page's. */
+  /** The names of the page's tools. */
   #tools: readonly string[];
   #settings: Settings;
-  /** The settings that the turn says which is on its way. They hold once it has begun. */
+  /** The settings sent with the turn whose start is in flight. They hold once it has begun. */
   #said: { readonly before: Settings; readonly after: Settings } | undefined;
   #capabilities: Capabilities | undefined;
 
@@ -133,7 +133,7 @@ export class AapSession implements ManagedSession {
     this.#said = undefined;
     const { before, after } = said;
     const { serverTools, declare, tools, options } = this.#settings;
-    // What was set in the meantime is for the next turn.
+    // Settings changed in the meantime are for the next turn.
     this.#settings = {
       serverTools: serverTools === before.serverTools ? after.serverTools : serverTools,
       ...(declare && declare !== before.declare && { declare }),
@@ -145,7 +145,7 @@ export class AapSession implements ManagedSession {
   leave(status: TurnStatus, state: TurnState | null): void {
     this.#said = undefined;
     if (state?.status === "done") this.#waiting = state.required_actions;
-    // What the server has of it is unknown.
+    // How much of it the server has is unknown.
     else if (status !== "unstarted") this.#isStale = true;
     this.#turnstile.leave();
   }
@@ -165,7 +165,7 @@ export class AapSession implements ManagedSession {
     return this.#isStale && this.#own.history !== null;
   }
 
-  /** Tells the core the settings that a turn of this input will say. */
+  /** Sets the settings that a turn with this input sends. */
   #say(input: readonly TurnInputItem[]): void {
     const before = this.#settings;
     this.#said = { before, after: this.#remembered(input) };
@@ -190,7 +190,7 @@ export class AapSession implements ManagedSession {
     return tools === this.#settings.serverTools ? this.#settings : { ...this.#settings, serverTools: tools, tools };
   }
 
-  /** The user has said so many messages; if that is less than none, that is not known anew. */
+  /** Sets the number of the user's messages; a negative number leaves it unchanged. */
   #tell(said: number): void {
     this.#core.setTerms(`${JSON.stringify(this)}\0${JSON.stringify(this.#waiting)}`, said);
   }
@@ -205,7 +205,7 @@ interface HasInput {
   readonly input: readonly TurnInputItem[];
 }
 
-/** Whether a turn with this input is the one that the history has, as servers have no ids for turns. */
+/** Whether two turns are the same by their input, as servers have no ids for turns. */
 function hasInput(live: HasInput, known: HasInput): boolean {
   const messages = ({ input }: HasInput): string => JSON.stringify(input.map((item) => [item.type, "content" in item && item.content]));
   return messages(live) === messages(known);

@@ -1,4 +1,4 @@
-// The sessions of servers that have none: the client makes them, and keeps their conversations in a store (AG-UI).
+// Sessions for servers that have none: the client creates them, and keeps their conversations in a store (AG-UI).
 import { Call } from "../boundary/calls.js";
 import type { Agent } from "../client/agent.js";
 import { ApiError, demand, InputError, Listeners, messageOf, newId, split, type TurnwireError, Watch } from "../client/face.js";
@@ -17,17 +17,17 @@ import { inTime, watchedStore } from "./watched-store.js";
 /** What a session begins with. */
 export interface AgUiSetup {
   readonly settings: RunSettings;
-  /** The conversation so far, as the core writes it; empty for none. */
+  /** The conversation so far, from the core; empty for none. */
   readonly conversation: string;
   /** Stores the conversation. */
   readonly keep: (conversation: string) => void;
-  /** Stops the run of a session with these terms, and resolves when it has ended. Never rejects: a failure is reported. */
+  /** Stops the run of a session with these terms, and resolves when it has ended. Never rejects: it reports failures. */
   readonly stop: (terms: object) => Promise<void>;
-  /** Adds a listener to failures that no call waits for. Returns the function that removes it. */
+  /** Adds a listener for failures of which no call is notified. Returns the function that removes it. */
   readonly on: SessionListening;
 }
 
-/** The sessions of a server, which it does not know. */
+/** The sessions of a server that does not know them. */
 export class AgUiAgents<S> implements ManagedAgents<S> {
   readonly sessionOptions = ["messages", ...RUN_SETTINGS];
   readonly readOptions = this.sessionOptions;
@@ -72,7 +72,7 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     }
   }
 
-  /** Refused as well. */
+  /** Also refused. */
   async *sessions(agentName: string, options: ListOptions): AsyncGenerator<S, void, undefined> {
     await this.#server.transport.ask(Call.ListSessions, { agentName }, split(options)[0]);
   }
@@ -82,7 +82,7 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     const watch = new Watch(this.#server.settings);
     try {
       await this.#server.transport.ask(Call.CancelTurn, { sessionId, terms });
-      // The server answers before the run has ended. What repeats the run ends with it.
+      // The server responds before the run has ended. A stream that repeats the run ends with it.
       const input = [{ type: "user.message", content: "" }];
       const repeated = await this.#openStream(Call.SubscribeTurn, JSON.stringify({ sessionId, turnId: newId(), input, terms }), watch);
       if (typeof repeated !== "string") await repeated.read(() => true, watch, undefined as never);
@@ -101,7 +101,7 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
     listeners.add("uncaught", (error) => {
       throw error;
     });
-    // In a task of its own: who opens the session can listen by then.
+    // In a separate task, so that the caller can add a listener first.
     const tell = (error: TurnwireError): void => void setTimeout(() => listeners.tell(listeners.has("error") ? "error" : "uncaught", error));
     const use = watchedStore(tell);
     const setup: AgUiSetup = {
@@ -110,18 +110,18 @@ export class AgUiAgents<S> implements ManagedAgents<S> {
       keep: (text) => void use(id, text, () => this.#store?.set(key(id), text)),
       stop: (terms) =>
         this.#stop(id, terms).catch((error) => {
-          // A run that has ended just then cannot be stopped any more.
+          // A run that has just ended cannot be stopped any more.
           if (!(error instanceof ApiError && [404, 409].includes(error.status ?? 0))) tell(error);
         }),
       on: (topic, listener) => listeners.add(topic, listener),
     };
-    // A session is there from its beginning, whatever becomes of its first run.
+    // A session exists from its beginning, whatever happens to its first run.
     setup.keep(conversation || "{}");
     return this.#make(record, true, setup);
   }
 }
 
-/** Under this name a session's conversation is stored. */
+/** The key of a session's stored conversation. */
 function key(id: string): string {
   return `turnwire:messages:${id}`;
 }

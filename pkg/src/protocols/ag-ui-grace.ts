@@ -1,5 +1,4 @@
-// Leaves the streams that a server keeps open after the end of their turns: the core says for how long they are still read
-// (AG-UI).
+// Leaves streams that a server keeps open after the end of their turns: the core says how long to go on reading (AG-UI).
 import type { Exports } from "../boundary/boundary.js";
 import { ConnectionError } from "../client/face.js";
 import type { StreamBody, Transport } from "../transport/transport.js";
@@ -27,7 +26,7 @@ export function leaveEndedStreams({ core, transport }: Connection): Transport["o
       const goesOn = push(chunk);
       const before = grace;
       grace = (core.coreExports as GraceExports).conversationGrace(reader.core.coreNumber);
-      // Comments do not begin it anew.
+      // Comments do not restart the timer.
       if (grace !== before) {
         clearTimeout(timer);
         if (grace > 0) timer = setTimeout(() => watch.cut(new ConnectionError("timeout", "the server keeps the stream open")), grace);

@@ -1,5 +1,5 @@
-// A session whose conversation the client keeps, for servers that need not remember anything: one run at a time, each with
-// the whole conversation, which is stored as it grows (AG-UI).
+// A session whose conversation the client keeps, for servers that need not remember anything: one run at a time, each with the
+// whole conversation, which is stored as it grows (AG-UI).
 import type { CoreSession, Exports } from "../boundary/boundary.js";
 import type { Capabilities } from "../boundary/capabilities.js";
 import { adopting, busy, capabilitiesOf, demandNames } from "../client/face.js";
@@ -20,9 +20,9 @@ export { AgUiAgents } from "./ag-ui-agents.js";
 /** The exports that only the core of these protocols has. */
 type ConversationExports = Exports & { conversationOf(session: number): number };
 
-/** Reads a page of a session's history, which is here. */
+/** Reads a page of a session's history from the client's own conversation. */
 export function readHistory(host: ConversationHost, page: HistoryPage): Promise<History> {
-  // The same may have been said before.
+  // An earlier turn may have the same input.
   return readConversation(host, page, (live, { id }) => live.id === id);
 }
 
@@ -33,9 +33,9 @@ export class AgUiSession implements ManagedSession {
   readonly #core: CoreSession;
   readonly #keep: AgUiSetup["keep"];
   readonly #stop: AgUiSetup["stop"];
-  /** Its turns, one after the other. */
+  /** Its turns, one at a time. */
   readonly #turnstile = new Turnstile();
-  /** The conversation as it was stored last. */
+  /** The last stored conversation. */
   #kept: string;
   #terms: Record<string, unknown> = {};
 
@@ -48,12 +48,12 @@ export class AgUiSession implements ManagedSession {
     this.#set(settings);
   }
 
-  /** A server that repeats a run has more than others. */
+  /** A server that repeats runs has more capabilities than others. */
   get capabilities(): Capabilities {
     return capabilitiesOf(adopting(() => this.#core.capabilities()))[0];
   }
 
-  /** Calls that read the history have the conversation among their parameters. */
+  /** Calls that read the history pass the conversation as a parameter. */
   toJSON(): object {
     return { conversation: this.messages() };
   }
@@ -89,7 +89,7 @@ export class AgUiSession implements ManagedSession {
   leave(status: TurnStatus, state: TurnState | null): void {
     this.#store();
     const isLeft = status === "cancelled" && state?.status === status && state.reason !== "server";
-    // The next run is refused as long as this one goes on.
+    // The server refuses the next run while this one continues.
     if (isLeft && this.#terms.recovery === "connect") void this.#stop(this.#terms).then(() => this.#turnstile.leave());
     else this.#turnstile.leave();
   }
@@ -111,13 +111,13 @@ export class AgUiSession implements ManagedSession {
     });
   }
 
-  /** Sets what every run says from now on. */
+  /** Sets the terms of every later run. */
   #tell(terms: object): void {
     this.#terms = JSON.parse(JSON.stringify({ ...this.#terms, ...terms }));
     this.#core.setTerms(JSON.stringify(this.#terms), -1);
   }
 
-  /** Goes on with a conversation, unless it is empty. Returns the one of now. */
+  /** Continues with a conversation, unless it is empty. Returns the current one. */
   #conversation(stored: string): string {
     return adopting(() => this.#core.ask((exports, session) => (exports as ConversationExports).conversationOf(session), stored));
   }

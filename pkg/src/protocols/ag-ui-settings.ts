@@ -16,7 +16,7 @@ export function demandRunSettings({ context, forwardedProps, answerableTools, re
   demand(recovery == null || ["connect", "snapshot", "state"].includes(recovery), '`recovery` must be "connect", "snapshot" or "state"');
 }
 
-/** Throws an `InputError` unless a conversation can go on with it. */
+/** Throws an `InputError` unless this can be continued as a conversation. */
 export function demandMessages(messages: KeptMessages | undefined): void {
   const isMessage = (given: unknown): boolean => isObject(given) && "role" in given && typeof given.role === "string" && given.role !== "";
   demand(

@@ -1,12 +1,12 @@
-// The boundary to the exports that only the core of protocols over a WebSocket has (`src/web/module/sockets.rs`): the events of
-// the socket go in, and what to do comes out.
+// The boundary to the exports that only the core of protocols over a WebSocket has (`src/web/module/sockets.rs`): takes the
+// socket's events, and returns outputs.
 import type { InitOutput } from "../../core/turn-rpc/core.js";
 import type { CoreClient, CoreMemory, Exports } from "../boundary/boundary.js";
 import { passText, roomOf, textAt } from "../client/face.js";
 import type { TurnwireError } from "../common/errors.js";
 import { Template, Templates } from "./templates.js";
 
-/** What to do, by the core's numbers. */
+/** Outputs, by the core's numbers. */
 export const TAKEN = 0;
 export const SEND = 1;
 export const RESPOND = 2;
@@ -16,7 +16,7 @@ export const CONNECT = 5;
 export const WAKE = 6;
 export const CLOSE = 7;
 
-/** What happened, by the core's numbers. */
+/** Events, by the core's numbers. */
 export const NOTHING = 0;
 export const OPENED = 1;
 export const CLOSED = 2;
@@ -39,10 +39,10 @@ const collected =
 const MIN_BUFFER = 1 << 16;
 const MAX_BUFFER = 1 << 18;
 
-/** A text of up to so many characters is copied here. The encoder needs a copy of it first, and then takes as long. */
+/** A text of at most this many characters is copied here. For longer texts the encoder, which first copies them, is as fast. */
 const FEW = 512;
 
-/** What an event needs in the core besides its text, in bytes, about. */
+/** The approximate size of an event in the core besides its text, in bytes. */
 const OVERHEAD = 64;
 
 /** What `takeGathered` returns: the turn's flags, whether there may be outputs, and from which bit on the number taken. */
@@ -64,11 +64,11 @@ export class CoreSocket {
   readonly #templates = new Templates();
   /** The longest message that is read by a template, in UTF-16 code units. */
   readonly #longest: number;
-  /** Messages that match the same template, and were not taken yet; that template; and their pieces of text. */
+  /** Gathered messages that match one template; that template; and their pieces of text. */
   gathered: string[] = [];
   gathering: Template | undefined;
   #texts = "";
-  /** How much of the core's memory the messages need that it took last, about. */
+  /** The approximate memory in the core of the last taken messages. */
   takenLength = 0;
 
   constructor({ coreExports, coreNumber }: CoreClient, idPrefix: string, connectTimeout: number, maxFrameBytes: number) {
@@ -91,7 +91,7 @@ export class CoreSocket {
     return this.#exports.socketAsk(this.#socket, id, call, timeout, idleTimeout, Date.now(), buffered) >>> 0;
   }
 
-  /** The turn of this number reads the stream of a call. */
+  /** Has the turn with this number read the stream of a call. */
   read(id: number, turn: number, buffered: number): number {
     return this.#exports.socketRead(this.#socket, id, turn, Date.now(), buffered) >>> 0;
   }
@@ -106,14 +106,14 @@ export class CoreSocket {
     return message.length > this.#longest ? undefined : this.#templates.find(message);
   }
 
-  /** A message arrived that matches this template, as all that are gathered do. */
+  /** Gathers a message that matches this template, as all gathered messages do. */
   gather(template: Template, message: string): void {
     this.gathering = template;
     this.gathered.push(message);
     this.#texts += template.piece;
   }
 
-  /** The core takes what was gathered. Returns how many messages it has taken, and flags, as `socketReceivedLike` does. */
+  /** Passes the gathered messages to the core. Returns how many it took, and flags, like `socketReceivedLike`. */
   takeGathered(): number {
     const template = this.gathering!;
     const wanted = this.gathered.length;
@@ -127,7 +127,7 @@ export class CoreSocket {
     return taken;
   }
 
-  /** The message that arrived last was taken by this call's stream, and may be a template of others. */
+  /** Keeps the last message as a template, if it can be one. This call's stream has taken it. */
   learn(output: number, call: number): void {
     if (this.word(output, 1) > 0) this.#templates.add(new Template(call, this.text(output)));
   }
@@ -141,7 +141,7 @@ export class CoreSocket {
       address = owner.chunkRoom(length) >>> 0;
       view = new Uint8Array(0);
     }
-    // It is empty after the memory has grown, too.
+    // The array is also empty after the memory has grown.
     if (view.length === 0) view = this.#memory.bytes.subarray(address);
     for (let at = 0; text.length <= FEW; at += 1) {
       if (at === text.length) return at;
@@ -152,13 +152,13 @@ export class CoreSocket {
     return encoder.encodeInto(text, view).written;
   }
 
-  /** Something else happened. */
+  /** Passes any other event to the core. */
   heed(event: number, number: number, text: string, buffered: number): number {
     if (text !== "") passText(this.#exports, text);
     return this.#exports.socketHeed(this.#socket, event, number, Date.now(), buffered) >>> 0;
   }
 
-  /** A number of an output: its kind (2), its call (3), a number (4), and whether there may be more (5). */
+  /** A number of an output: its kind (2), its call (3), a number (4), and whether there may be more outputs (5). */
   word(output: number, at: number): number {
     return this.#memory.words[(output >>> 2) + at]!;
   }

@@ -1,5 +1,5 @@
-// Leaves long texts out of the lines that the core reads: it only hands them on. Each family knows its own:
-// `frame-elision.ts`, `run-elision.ts`.
+// Leaves long texts out of the lines for the core, which only passes them on. Each family knows its own: `frame-elision.ts`,
+// `run-elision.ts`.
 import type { TextElision } from "../turn/connection.js";
 import { Lines } from "./lines.js";
 import { longString } from "./long-string.js";
@@ -10,13 +10,13 @@ const LONG = 4096;
 
 const decoder = new TextDecoder();
 
-/** Puts names in place of the long texts of one turn's stream, and the texts in place of the names in what the core returns. */
+/** Replaces the long texts of one turn's stream with names, and the names in the core's results with the texts. */
 export abstract class Elision<Frame> implements TextElision {
   readonly #texts = new LongTexts();
-  /** What lines contain that may have a long text. */
+  /** The mark of lines that may have a long text. */
   protected abstract readonly kinds: RegExp;
 
-  /** The text of a frame that the core only hands on. May throw if it is no such frame. */
+  /** The text of a frame that the core only passes on. May throw for other frames. */
   protected abstract textIn(frame: Frame): unknown;
 
   parse(json: string): unknown {
@@ -31,7 +31,7 @@ export abstract class Elision<Frame> implements TextElision {
     return new Lines(maxFrameBytes, (line) => (isWhole() ? undefined : this.#shortened(line)));
   }
 
-  /** Returns a line of the stream with a name in place of its long text, if it has one. The text is not decoded. */
+  /** Returns a line of the stream with a name in place of its long text, if it has one. Does not decode the text. */
   #shortened(line: Uint8Array): string | undefined {
     const found = longString(line, LONG);
     if (!found) return undefined;
@@ -44,7 +44,7 @@ export abstract class Elision<Frame> implements TextElision {
     try {
       if (this.textIn(JSON.parse(short.replace(/^data:/, "")) as Frame) !== name) return undefined;
     } catch {
-      // Not such a line.
+      // Not a line with such a text.
       return undefined;
     }
     return within(this.#texts.keep(line.subarray(found.from, found.to)));

@@ -1,4 +1,4 @@
-// The long texts of TrueFoundry's streams: results of tools, and at the end of a turn or a thread its last message once more.
+// The long texts of TrueFoundry's streams: results of tools, and the repeated last message at the end of a turn or a thread.
 import type { Event } from "../wire/events.js";
 import { Elision } from "./elision.js";
 
@@ -14,7 +14,7 @@ export class FrameElision extends Elision<WithText> {
     return /\.done$/.test(frame.type) && frame.state.status === "done" && frame.state.output?.content;
   }
 
-  /** What a copy has in common with its outline is frozen, since all copies share it. */
+  /** Freezes the parts that a copy shares with its outline, since all copies share them. */
   copy(json: string, changed: string): Record<string, unknown> {
     let outline = this.#outlines.get(json);
     if (!outline) {

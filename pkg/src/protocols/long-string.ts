@@ -3,7 +3,7 @@
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** The first string of more than `length` bytes in JSON: where it begins and ends, quotes included. */
+/** The position of the first string of more than `length` bytes in JSON, quotes included. */
 export function longString(json: Uint8Array, length: number): { from: number; to: number } | undefined {
   for (let from = 0, to = 0; (from = json.indexOf(QUOTE, to)) >= 0; ) {
     to = from;
@@ -16,7 +16,7 @@ export function longString(json: Uint8Array, length: number): { from: number; to
   return undefined;
 }
 
-/** Whether an odd number of backslashes is before a byte. */
+/** Whether an odd number of backslashes precedes a byte. */
 function isEscaped(json: Uint8Array, at: number): boolean {
   let before = at;
   while (json[before - 1] === BACKSLASH) before -= 1;

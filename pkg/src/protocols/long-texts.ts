@@ -1,27 +1,27 @@
-// Long texts that the core does not need. They stay in JavaScript as the bytes of JSON that came; the core gets a short name in
-// place of each. A text is decoded when it is read for the first time: pages show the start of a result, or none of it.
+// Long texts that the core does not need. They stay in JavaScript as their original JSON bytes; the core gets a short name in place
+// of each. A text is decoded when it is first read: pages show the start of a result, or none of it.
 import { newId } from "../client/face.js";
 
-/** The beginning of all names. Servers cannot guess it, so no text of theirs is taken for a name. */
+/** The beginning of all names. Servers cannot guess it, so none of their texts is taken for a name. */
 let prefix = "";
 
 /** The long texts of one turn. */
 export class LongTexts {
-  /** Strings of JSON, or what they say once that was read. */
+  /** JSON strings, or their texts once they have been read. */
   readonly #texts: { json: Uint8Array; text?: string }[] = [];
 
-  /** The name that the next text gets. */
+  /** The name of the next text. */
   get nextName(): string {
     prefix ||= newId();
     return prefix + this.#texts.length;
   }
 
-  /** Keeps a string of JSON, and returns its name. Equal texts have one name: the core may compare them. */
+  /** Keeps a JSON string, and returns its name. Equal texts have one name: the core may compare them. */
   keep(json: Uint8Array): string {
     const known = this.#texts.findIndex((other) => isEqual(other.json, json));
     const name = this.nextName;
     if (known >= 0) return prefix + known;
-    // To copy a text takes as long as to find it. It is copied only if most of the memory around it is of no use.
+    // Copying a text takes as long as finding it. It is copied only if most of the memory around it is unused.
     this.#texts.push({ json: json.length * 2 < json.buffer.byteLength ? json.slice() : json });
     return name;
   }
@@ -33,7 +33,7 @@ export class LongTexts {
     return value;
   }
 
-  /** The text, if this is its name; otherwise this. */
+  /** The text with this name; any other string is returned unchanged. */
   named(name: string): string {
     return this.#texts.length > 0 && name.startsWith(prefix) ? this.#read(Number(name.slice(prefix.length))) : name;
   }
@@ -46,7 +46,7 @@ export class LongTexts {
     }
   }
 
-  /** Defines a property that reads a text. As with any other, users may set another value. */
+  /** Defines a property that reads a text when it is needed. Users may still set another value. */
   #define(holder: object, key: string, at: number): void {
     const define = (as: PropertyDescriptor): unknown =>
       Object.defineProperty(holder, key, { ...as, enumerable: true, configurable: true });
@@ -59,7 +59,7 @@ export class LongTexts {
   }
 }
 
-/** What a string of JSON says. One with a wrong escape is shown as it came. */
+/** The text of a JSON string. If it has an invalid escape, the JSON itself. */
 function textOf(json: string): string {
   try {
     return JSON.parse(json) as string;

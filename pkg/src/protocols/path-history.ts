@@ -53,14 +53,14 @@ interface Path {
   branches: TurnRecord[];
 }
 
-/** Reads the turn `last`, by default the newest, and those before it, up to so many. */
+/** Reads the turn `last`, by default the newest, and the turns before it, up to this number. */
 async function readPath(host: ConversationHost, last: string | undefined, length: number): Promise<Path> {
   const listed = new Map<string, TurnRecord>();
   const path: TurnRecord[] = [];
   let next: string | null | undefined = last;
   const take = (record: TurnRecord): void => {
     path.push(record);
-    // A turn is on a path once, whatever the server says.
+    // A turn is on a path only once, whatever the server returns.
     listed.delete(record.id);
     next = record.previous_turn_id || null;
   };
@@ -90,7 +90,7 @@ async function readPath(host: ConversationHost, last: string | undefined, length
   if (end && !isOldestFirst && end === path.at(-1)) host.places.set(end.id, place);
   const older = [...listed.values()];
   if (!isOldestFirst) older.reverse();
-  // Turns that follow the last one are no other branch.
+  // Turns that follow the last one are not another branch.
   const later = new Set([path[0]?.id]);
   const branches = older.filter(({ id, previous_turn_id }) => !later.has(previous_turn_id!) || !later.add(id));
   return { path, next: path.length === length ? (next ?? null) : null, branches };

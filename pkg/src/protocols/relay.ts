@@ -9,7 +9,7 @@ import type { FetchTransport } from "../transport/fetch.js";
 import type { Settings, StreamBody } from "../transport/transport.js";
 import type { SessionEvent, TurnRecord } from "../wire/events.js";
 
-/** What a family has behind a relay, in place of its own. */
+/** The parts that a family replaces when its server is behind a relay. */
 export function relayed(extras: Extras, Way: typeof FetchTransport): Extras {
   const isWhole = ({ before, lastTurnId }: { before: unknown; lastTurnId: unknown }): boolean => before === undefined && lastTurnId === undefined;
   return {
@@ -19,7 +19,7 @@ export function relayed(extras: Extras, Way: typeof FetchTransport): Extras {
   };
 }
 
-/** The way to a relay. */
+/** The transport to a relay. */
 function wayOver(Way: typeof FetchTransport): NonNullable<Extras["Way"]> {
   return class extends Way {
     /** The heads of responses, by the signals of their requests. */
@@ -56,8 +56,7 @@ function wayOver(Way: typeof FetchTransport): NonNullable<Extras["Way"]> {
 }
 
 /**
- * The same session with the turn that the relay still reads. The server may have no id for it, or store it when it has
- * ended.
+ * The same session, with the turn that the relay still reads. The server may have no id for it, or store it only when it has ended.
  */
 function withOpenTurn(host: ConversationHost): ConversationHost {
   let begun: SessionEvent | undefined;

@@ -1,4 +1,4 @@
-// The long text of AgentEvent's streams: at the end of a run its last message once more, as its result.
+// The long text of AgentEvent's streams: a run ends with its last message again, as its result.
 import { Elision } from "./elision.js";
 
 interface Result {

@@ -1,4 +1,4 @@
-// What lists over a socket need: some servers refuse an empty one, and some lack the events of tasks.
+// Special cases of lists over a socket: some servers refuse an empty list, and some omit the events of tasks.
 import { ApiError } from "../client/face.js";
 import type { History, HistoryPage } from "../client/history.js";
 import type { ConversationHost } from "../client/load.js";
@@ -9,7 +9,7 @@ import { readHistory as readPath } from "./path-history.js";
 
 type Event = SessionEvent["event"];
 
-/** Whether a list was refused because it is empty: Codex lists no thread without messages. */
+/** Whether the server refused a list because it is empty: Codex does not list a thread without messages. */
 export async function isEmptyList(error: unknown, read: () => Promise<SessionRecord>): Promise<boolean> {
   return error instanceof ApiError && error.code === "rpc" && (await read()).is_new === true;
 }
@@ -20,8 +20,8 @@ export function readHistory(host: ConversationHost, page: HistoryPage): Promise<
 }
 
 /**
- * Adds the events of its tasks to a turn's events as the session's list has them. The server returns those only with the
- * turn, without the turn's beginning and the text at its end.
+ * Adds the events of a turn's tasks to the turn's events from the session's list. The server returns task events only with the
+ * turn, but there without the turn's beginning and its final text.
  */
 async function withTaskEvents(turn: Turn, listed: Event[], limits: Limits): Promise<Event[]> {
   if (!listed.some(({ type }) => type === "thread.created")) return listed;

@@ -1,4 +1,4 @@
-// Calls over a WebSocket. The core decides; here is what only the platform has: sockets, timers, tokens, and the page.
+// Calls over a WebSocket. The core makes the decisions; this file has the platform's parts: sockets, timers, tokens, and the page.
 import type { CoreClient } from "../boundary/boundary.js";
 import type { Call } from "../boundary/calls.js";
 import { absolute, adopted, askToken, ConnectionError, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, Watch } from "../client/face.js";
@@ -36,11 +36,11 @@ export { isEmptyList, readHistory } from "./socket-lists.js";
 
 /** `WebSocket.OPEN` */
 const OPEN = 1;
-/** The longest time that a timer takes, in milliseconds. */
+/** The longest delay of a timer, in milliseconds. */
 const LONGEST_TIMER = 2 ** 31 - 1;
-/** Runs what was handed to `then` after the task that runs now. */
+/** Runs callbacks passed to `then` after the current task. */
 const SOON = Promise.resolve();
-/** What stands before an error in place of a text. */
+/** The mark of an error in place of a text. */
 const MARK = "!";
 
 /** A call that has not ended. */
@@ -48,32 +48,31 @@ interface Pending {
   readonly watch: Watch;
   resolve(answer?: string | StreamBody): void;
   reject(error: unknown): void;
-  /** Ends what waits for the signal and the page. */
+  /** Removes the listeners to the signal and the page. */
   forget(): void;
   reader?: StreamReader;
 }
 
-/** The way to one server. All calls share one connection, which is made when it is needed. */
+/** The transport to one server. All calls share one connection, which is opened when needed. */
 export class SocketTransport implements Transport {
-  /** How persistently questions are asked again. */
   #core: CoreSocket;
-  /** Opens a connection in the core that runs. */
+  /** Opens a connection in the current core. */
   readonly #opened: () => CoreSocket;
   readonly #url: string;
   readonly #token: Token | null | undefined;
   readonly #open: OpenSocket;
-  /** What a relay that holds the socket to the server speaks. */
+  /** The subprotocol of a relay that holds the socket to the server. */
   readonly #protocols: string[] | undefined;
   readonly #clocks: Clocks;
   readonly #calls = new Map<number, Pending>();
   #count = 0;
   #socket: Socket | undefined;
-  /** Aborts when the connection is not wanted any more. */
+  /** Aborts when the connection is no longer wanted. */
   #dial = new AbortController();
-  /** Why no connection could be made last, as it was thrown. */
+  /** The original error of the last failed attempt to connect. */
   #failure: unknown;
   #wake: ReturnType<typeof setTimeout> | undefined;
-  /** A reader is being told of a message; those that come meanwhile are next. */
+  /** Whether a reader is being notified of a message; messages that arrive meanwhile are queued. */
   #isTelling = false;
   readonly #late: unknown[] = [];
 
@@ -84,7 +83,7 @@ export class SocketTransport implements Transport {
     this.#token = token;
     if (relay) this.#protocols = ["turnwire.v1"];
     this.#clocks = settings;
-    // Looked up at each connection: tests and tracers replace the platform's.
+    // Looked up for each connection: tests and tracers replace the platform's.
     this.#open = webSocket ?? platformSocket;
   }
 
@@ -99,10 +98,10 @@ export class SocketTransport implements Transport {
 
   open(call: Call, params: string, watch: Watch): Promise<string | StreamBody> {
     const { connectTimeout, idleTimeout, signal } = watch;
-    // The core has these clocks.
+    // The core keeps these time limits.
     watch.spare();
     if (signal.aborted) return Promise.reject(unsentOf(signal));
-    // It may have failed elsewhere than here.
+    // The core may have failed in another call.
     if (this.#core.coreFailure) this.#crash(this.#core.coreFailure);
     return new Promise((resolve, reject) => {
       const id = (this.#count += 1);
@@ -121,28 +120,28 @@ export class SocketTransport implements Transport {
     this.#heed(SHUT);
   }
 
-  /** The caller does not wait any more, or cannot. */
+  /** Ends a call that the caller no longer waits for. */
   #stop(id: number, signal: AbortSignal): void {
     this.#heed(signal.reason instanceof ConnectionError ? OVERDUE : FORGOTTEN, id);
   }
 
-  /** A call is over. */
+  /** Removes a call that has ended. */
   #end(id: number): Pending | undefined {
     const pending = this.#calls.get(id);
     pending?.forget();
     this.#calls.delete(id);
-    // A timer keeps no process alive that waits for nothing.
+    // A timer must not keep the process alive if nothing waits for it.
     if (this.#calls.size === 0) ref(this.#wake, "unref");
     return pending;
   }
 
-  /** How many bytes wait to be sent; -1 if nothing can be sent. */
+  /** The number of bytes in the socket's buffer; -1 if nothing can be sent. */
   get #buffered(): number {
     const socket = this.#socket;
     return socket?.readyState === OPEN ? socket.bufferedAmount : -1;
   }
 
-  /** Something happened: carries out what follows from it. */
+  /** Passes an event to the core, and carries out its outputs. */
   #heed(event: number, number = 0, text = ""): void {
     this.#carry(() => this.#core.heed(event, number, text, this.#buffered));
   }
@@ -162,14 +161,14 @@ export class SocketTransport implements Transport {
     if (typeof message !== "string") return this.#heed(BINARY);
     const template = this.#core.templateOf(message);
     if (template !== this.#core.gathering) this.#takeGathered();
-    // What came while their reader was told comes after this message.
+    // Queued messages come first.
     if (!template || this.#late.length > 0) return this.#receivedWhole(message);
     this.#core.gather(template, message);
-    // All that arrive in one task cross into the core together.
+    // All messages that arrive in one task are passed to the core together.
     if (this.#core.gathered.length === 1) void SOON.then(this.#flush);
   }
 
-  /** The core reads a message. */
+  /** Passes a message to the core. */
   #receivedWhole(message: string): void {
     try {
       this.#carryOut(this.#core.received(message));
@@ -179,7 +178,7 @@ export class SocketTransport implements Transport {
     if (this.#late.length > 0) this.#heed(NOTHING);
   }
 
-  /** The core takes the gathered messages, and their reader is told. */
+  /** Passes the gathered messages to the core, and notifies their reader. */
   #takeGathered(): void {
     const { gathered, gathering } = this.#core;
     if (!gathering) return;
@@ -233,7 +232,7 @@ export class SocketTransport implements Transport {
     }
   }
 
-  /** A turn has taken something in the core. */
+  /** Notifies the reader of a call that its turn has taken messages in the core. */
   #tell(id: number, flags: number, length: number): void {
     const pending = this.#calls.get(id);
     if (!pending?.reader) return;
@@ -278,7 +277,7 @@ export class SocketTransport implements Transport {
     else pending.reject(this.#adopted(text));
   }
 
-  /** The error that the core reports: where it was thrown here, that one. */
+  /** The error for the core's report: the original error if it was thrown here. */
   #adopted(text: string): object {
     const error = JSON.parse(text.slice(MARK.length)) as CoreError;
     if (this.#failure instanceof Error && this.#failure.message === error.message) return this.#failure;
@@ -306,11 +305,11 @@ export class SocketTransport implements Transport {
       const token = await askToken(this.#token, signal);
       if (signal.aborted) return;
       const url = new URL(absolute(this.#url).replace(/^http/, "ws"));
-      // Browsers send no headers of a page's with a WebSocket.
+      // A page cannot set headers for a WebSocket.
       if (token !== undefined) url.searchParams.set("access_token", token);
       const socket = (this.#socket = this.#made(url.href));
       const heed = (event: number, number?: number, text?: string): void => {
-        // Some sockets have more to say while they are being closed.
+        // Some sockets send more events while they are closing.
         if (this.#socket === socket) this.#heed(event, number, text);
       };
       socket.addEventListener("open", () => heed(OPENED));
@@ -333,7 +332,7 @@ export class SocketTransport implements Transport {
       socket = this.#open.call(undefined, url, this.#protocols);
     } catch (error) {
       if (error instanceof TurnwireError) throw error;
-      // Not the platform's error, which quotes the address, and in it the token.
+      // Not the platform's error: it quotes the URL, which may contain the token.
       throw new ConnectionError("network", "no connection can be made to this address from here");
     }
     if (typeof socket?.addEventListener !== "function") throw new InputError("invalid_option", "`webSocket` gave no socket");
@@ -346,7 +345,7 @@ export class SocketTransport implements Transport {
     socket?.close();
   }
 
-  /** The core has failed in itself: so does whatever waits for it. Later calls are made by another core. */
+  /** The core itself has failed, and so do all pending calls. Later calls use another core. */
   #crash(error: unknown): void {
     for (const id of [...this.#calls.keys()]) this.#end(id)?.reject(error);
     this.#drop();
@@ -361,7 +360,7 @@ function unsentOf(signal: AbortSignal): TurnwireError {
   return error;
 }
 
-/** Has a timer keep the process alive, or not, where there are processes. */
+/** Sets whether a timer keeps the process alive, on platforms with processes. */
 function ref(timer: unknown, how: "ref" | "unref"): void {
   (timer as Partial<Record<typeof how, () => void>> | undefined)?.[how]?.();
 }

@@ -1,27 +1,27 @@
-// Reads messages by comparing them with earlier ones. The core describes a message that is a piece of text as a template,
-// with holes where others may differ (`EventDecoder::template`). Of a message that equals it outside the holes only the
-// piece crosses into the core: to write and read the whole one there takes ten times as long.
+// Reads messages by comparing them with earlier ones. The core describes a message with a piece of text as a template, with holes
+// where other messages may differ (`EventDecoder::template`). Of a message that equals it outside the holes, only the piece is
+// passed to the core: writing and reading the whole message there takes ten times as long.
 
-/** What holes contain, by the core's letters; another one is everything up to the last part. */
+/** What holes contain, by the core's letters; any other hole contains everything up to the last part. */
 const TEXT = "t";
 const NUMBER = "n";
 
 const BACKSLASH = 92;
 const ZERO = 48;
 
-/** One for each item that streams at the same time. */
+/** The maximum number of templates: one for each item that streams at the same time. */
 const MOST = 16;
 
 /** A message with holes. */
 export class Template {
-  /** The call to whose stream it belongs. */
+  /** The call whose stream it belongs to. */
   readonly call: number;
-  /** The core's number of it. */
+  /** The core's number for it. */
   readonly number: number;
-  /** What stands outside the holes. */
+  /** The text outside the holes. */
   readonly #parts: string[];
   readonly #holes: string[];
-  /** The inside of the string that is the piece of text of the message that matched last, and its quote. */
+  /** The piece of text of the last matching message: the inside of its JSON string, and the closing quote. */
   piece = "";
 
   constructor(call: number, description: string) {
@@ -52,7 +52,7 @@ export class Template {
   }
 }
 
-/** The templates of a connection, the one that matched last first. */
+/** The templates of a connection, the most recently matched first. */
 export class Templates {
   readonly #known: Template[] = [];
 
@@ -77,14 +77,14 @@ export class Templates {
   }
 }
 
-/** The index of the quote that ends the string that is open at `from`, or -1. */
+/** The index of the quote that ends the string open at `from`, or -1. */
 function endOfString(message: string, from: number): number {
   let end = message.indexOf('"', from);
   while (end >= 0 && isEscaped(message, end, from)) end = message.indexOf('"', end + 1);
   return end;
 }
 
-/** Whether an odd number of backslashes stands between `from` and a quote. */
+/** Whether an odd number of backslashes precedes a quote, after `from`. */
 function isEscaped(message: string, quote: number, from: number): boolean {
   let at = quote;
   while (at > from && message.charCodeAt(at - 1) === BACKSLASH) at -= 1;

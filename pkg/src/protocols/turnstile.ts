@@ -1,4 +1,4 @@
-// A lock: callers wait in order while another one holds it.
+// A lock: callers wait in order while another caller holds it.
 import { orAborted } from "../client/face.js";
 
 /** A lock for one caller at a time, in the order of their calls. */
@@ -25,7 +25,7 @@ export class Turnstile {
       await orAborted(entered, signal);
     } catch (error) {
       const at = this.#queue.indexOf(enter);
-      // The lock was passed to this caller at the same moment: it passes it on.
+      // The lock was passed to this caller at the same moment: pass it on.
       if (at < 0) this.leave();
       else this.#queue.splice(at, 1);
       throw error;

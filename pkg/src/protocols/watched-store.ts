@@ -1,18 +1,21 @@
-// A store of the page's own may throw, reject or never answer. None of it stops a page, and each failure is reported once.
+// A page's own store may throw, reject or never respond. None of this stops the page, and each failure is reported once.
 import { InputError, messageOf, orAborted, within } from "../client/face.js";
 
-/** What a store answers, if it does so in ten seconds: one that never answers must not stop a page for ever. */
+/** The result of a store, if it responds within ten seconds: a store that never responds must not stop a page for ever. */
 export function inTime(stored: Promise<string | null>): Promise<string | null> {
   return within({ deadline: 10_000 }, ({ signal }) => orAborted(stored, signal));
 }
 
 /**
- * Uses a page's own store for a text of this name; without a text, to read or forget it. Resolves when that is done or has
+ * Uses a page's own store for a text with this name; an empty text means reading or deleting. Resolves when that is done or has
  * failed.
  */
 export type StoreUse = (name: string, text: string, use: () => unknown) => Promise<void>;
 
-/** Reports what a page's own store throws, which stops nothing: each failure once, until a text of the name that failed first is kept. */
+/**
+ * Reports the failures of a page's own store, and continues: each failure once, until a text with the name that failed first is
+ * stored.
+ */
 export function watchedStore(tell: (error: InputError) => void): StoreUse {
   const told = new Set<string>();
   let failing: string;
@@ -20,7 +23,7 @@ export function watchedStore(tell: (error: InputError) => void): StoreUse {
     try {
       const done = use();
       if (done) await done;
-      // That a text was forgotten says nothing about what fits.
+      // A deleted text does not show that new texts fit.
       if (text && name === failing) told.clear();
     } catch (cause) {
       const failure = messageOf(cause);

@@ -1,29 +1,29 @@
-// One session's talk: plays the script of a turn, stops where a call waits, and goes on with the answers.
+// One session's conversation: plays the script of a turn, stops where a call is pending, and continues with the answers.
 import { asText, begun, type Answer, type Ending, type Script, type ScriptTurn, type Step, type SubAgent, type ToolCall, type Voice, type Writer } from "./script.js";
 import { messageOf, movesOf, waits, type Moves, type Stage } from "./threads.js";
 
-/** Calls that wait, and the script that goes on with their answers. */
+/** Pending calls, and the script that continues with their answers. */
 interface Waiting {
   readonly moves: Moves;
   /** All calls of their messages, in order. */
   readonly all: readonly ToolCall[];
   readonly calls: readonly ToolCall[];
-  /** By the calls' ids. Those that wait have none yet. */
+  /** The answers, by the calls' ids. Pending calls have none yet. */
   readonly answers: Map<string, Answer>;
 }
 
-/** A turn that runs. */
+/** A running turn. */
 interface Running {
   readonly writer: Writer;
   readonly control: AbortController;
 }
 
-/** So many steps without a pause, and the page has its turn: a script without an end must not stop it. */
+/** After this many steps without a pause, the page gets a turn: an endless script must not block it. */
 const BREATH = 256;
-/** The platform's own, also when a test replaces it. */
+/** The platform's own, even if a test replaces it. */
 const platformTimeout = setTimeout;
 
-/** The talk of one session. */
+/** The conversation of one session. */
 export class Conversation {
   readonly #script: () => Script;
   readonly #stage: Omit<Stage, "turn">;
@@ -39,7 +39,7 @@ export class Conversation {
     this.#delay = delay;
   }
 
-  /** The calls that wait for an answer. */
+  /** The pending calls. */
   get waiting(): readonly ToolCall[] {
     return this.#waiting?.calls ?? [];
   }
@@ -48,7 +48,7 @@ export class Conversation {
     return this.#running !== undefined;
   }
 
-  /** Begins a turn with a message of the user. What waited is not wanted any more. */
+  /** Begins a turn with a message of the user, and drops the pending calls. */
   begin(turn: Omit<ScriptTurn, "number" | "signal">, writer: Writer): void {
     this.cancel();
     void this.#waiting?.moves.return("");
@@ -67,12 +67,12 @@ export class Conversation {
     return taken;
   }
 
-  /** Whether all calls that waited have their answers. */
+  /** Whether all pending calls have their answers. */
   get isAnswered(): boolean {
     return this.waiting.every(({ id }) => this.#waiting!.answers.has(id));
   }
 
-  /** Goes on after the answers, which the writer is told of first. Calls without one were not allowed. */
+  /** Continues after the answers, of which the writer is notified first. Calls without an answer are denied. */
   goOn(writer: Writer): void {
     const { moves, all, calls, answers } = this.#waiting!;
     this.#waiting = undefined;
@@ -84,7 +84,7 @@ export class Conversation {
     void this.#play(() => moves, all.map(({ id }) => answers.get(id)!), writer, new AbortController());
   }
 
-  /** Cancels the turn that runs. */
+  /** Cancels the running turn. */
   cancel(): void {
     const running = this.#running;
     this.#running = undefined;
@@ -124,13 +124,13 @@ export class Conversation {
     }
   }
 
-  /** The turn runs no more when its end is seen: the answer to that may come at once. */
+  /** The turn no longer runs when its end is seen: the next input may come at once. */
   #end(writer: Writer, ending: Ending): void {
     this.#running = undefined;
     writer.end(ending);
   }
 
-  /** Makes the calls of each message, and returns their answers; those that wait stop the script. */
+  /** Makes the calls of each message, and returns their answers; pending calls stop the script. */
   #call(messages: readonly (readonly ToolCall[])[], moves: Moves, writer: Writer): readonly Answer[] {
     const answers = new Map<string, Answer>();
     for (const calls of messages) {
@@ -152,7 +152,7 @@ export class Conversation {
   }
 }
 
-/** Says what is no call. */
+/** Plays a step that is not a call. */
 async function say(step: Step, voice: Voice, writer: Writer): Promise<void> {
   if (typeof step === "string") voice.text(step);
   else if ("text" in step) voice.text(step.text);
@@ -162,23 +162,23 @@ async function say(step: Step, voice: Voice, writer: Writer): Promise<void> {
   else throw new TypeError(`a script has no step ${JSON.stringify(step)}`);
 }
 
-/** The voice of an agent in the turn that runs: the main one, or a sub-agent. */
+/** The voice of an agent in the running turn: the main agent, or a sub-agent. */
 function voiceOf(writer: Writer, agent: SubAgent | null): Voice {
   return agent ? writer.voice!(agent) : writer;
 }
 
-/** The answer to a call: an allowed one has the result of its tool. */
+/** The answer to a call: an approved call has the result of its tool. */
 function answered(call: ToolCall, answer: Answer): Answer {
   return call.waitsFor === "approval" && answer.allowed ? { ...answer, content: call.result } : answer;
 }
 
-/** What the model reads of a call: its result, or that it was denied. */
+/** The text that the model reads for a call: its result, or that it was denied. */
 export function told({ allowed, reason, content }: Answer): string {
   if (allowed) return asText(content);
   return reason === null ? "The user denied this call" : `The user denied this call: ${reason}`;
 }
 
-/** Waits by the timers of the moment, which a test may have replaced. */
+/** Waits with the current timers, which a test may have replaced. */
 async function pause(time: number): Promise<void> {
   if (time > 0) await new Promise((resolve) => setTimeout(resolve, time));
 }

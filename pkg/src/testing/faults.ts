@@ -1,28 +1,28 @@
-// What goes wrong with a connection: faults by the names that turnwire's development gateway has for them.
+// Faults of a connection, under the names that turnwire's development gateway has for them.
 
 /** The faults of one connection. */
 export interface Faults {
-  /** An answer in place of the stream: nothing is processed. */
+  /** A response in place of the stream: nothing is processed. */
   status?: { code: number; retryAfter: number | undefined };
-  /** No answer; whether the request was processed all the same. */
+  /** No response; whether the request was processed anyway. */
   unanswered?: "refuse" | "lost";
   /** A page of HTML in place of the stream. */
   portal?: boolean;
-  /** How much later the answer begins, in milliseconds. */
+  /** The delay of the response, in milliseconds. */
   slowHead?: number;
-  /** How the stream ends before its time, and after how many events or bytes. */
+  /** How the stream ends early, and after how many events or bytes. */
   end?: { how: "eof" | "reset" | "stall"; after: number; unit: "events" | "bytes" };
-  /** The event that is written twice. */
+  /** The event that is sent twice. */
   duplicate?: number;
-  /** The event after which all are written once more. */
+  /** The event after which all are sent again. */
   replay?: number;
-  /** Events that are left out. */
+  /** Events that are omitted. */
   gap?: { from: number; count: number };
-  /** Whether the stream begins at the turn's first event, whatever was asked for. */
+  /** Whether the stream begins at the turn's first event, whatever was requested. */
   restart?: boolean;
-  /** What the stream says of the pause before the next attempt, in milliseconds. */
+  /** The delay before the next attempt that the stream asks for, in milliseconds. */
   retry?: number;
-  /** The stream ends in place of the turn's last event. */
+  /** Whether the stream ends instead of the turn's last event. */
   noDone?: boolean;
 }
 
@@ -32,7 +32,7 @@ const ending = (how: "eof" | "reset" | "stall", unit: "events" | "bytes"): Read 
   faults.end = { how, after, unit };
 };
 
-/** How each kind is written, with what it does. Numbers of events count from 1. */
+/** How each kind is written, and its effect. Numbers of events count from 1. */
 const KINDS: Record<string, Read> = {
   "none": () => {},
   "status:CODE[:SECONDS]": (faults, code = 500, retryAfter) => (faults.status = { code, retryAfter }),
@@ -54,12 +54,12 @@ const KINDS: Record<string, Read> = {
   "no-done": (faults) => (faults.noDone = true),
 };
 
-/** What can go wrong with a socket: its messages have no heads, and no bytes of their own. */
+/** The possible faults of a socket: its messages have no heads, and no separate bytes. */
 const OF_SOCKETS = /^(none|eof|reset|stall|duplicate|replay|gap|no-done)(:|$)/;
 
 /**
- * Reads the faults of one connection: a kind with its numbers, or several joined by `+`. Throws for any other text, and over a
- * socket for what only responses can have.
+ * Reads the faults of one connection: a kind with its numbers, or several joined by `+`. Throws for any other text, and, over a socket, for
+ * faults of responses.
  */
 export function parseFaults(text: string, isSocket: boolean): Faults {
   const faults: Faults = {};
@@ -78,7 +78,7 @@ export function parseFaults(text: string, isSocket: boolean): Faults {
   return faults;
 }
 
-/** What an event becomes that is the `number`-th of its connection, counted from 1; `written` are those before it. */
+/** The output for the `number`-th event of the connection, counted from 1; `written` are those before it. */
 export function written(frame: string, number: number, isLast: boolean, faults: Faults, before: readonly string[]): string[] | undefined {
   if (isLast && faults.noDone) return undefined;
   const { gap } = faults;

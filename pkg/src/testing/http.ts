@@ -1,4 +1,4 @@
-// A server without a network, as a replacement for `fetch`: requests find their routes, streams get their faults.
+// A server without a network, as a replacement for `fetch`: routes requests, and adds faults to streams.
 import { type Faults } from "./faults.js";
 import type { FrameLog } from "./log.js";
 import type { FileStep } from "./script.js";
@@ -16,21 +16,21 @@ export interface FakeRequest {
   body: unknown;
 }
 
-/** A request on its way to a route. */
+/** A request to a route. */
 export interface Asked {
-  /** What the route's pattern names, in order. */
+  /** The values of the route pattern's names, in order. */
   readonly names: readonly string[];
   readonly query: URLSearchParams;
   readonly headers: Headers;
   readonly body: Record<string, any>;
 }
 
-/** A reply: JSON, a file, or a turn's frames from one on. `onLeave` is called when their reader goes before the end. */
+/** A reply: JSON, a file, or a turn's frames from one on. `onLeave` is called if the reader leaves before the end. */
 export type Reply = { status?: number; json: unknown } | { file: FileStep } | { log: FrameLog; from: number; onLeave?: () => void };
 
 export type Routes = Record<string, (asked: Asked) => Reply | undefined>;
 
-/** Replies to all requests below one address. */
+/** Replies to all requests below one URL. */
 export class FakeHttp {
   readonly #base: string;
   readonly #routes: readonly { method: string; pattern: RegExp; answer: (asked: Asked) => Reply | undefined }[];
@@ -59,7 +59,7 @@ export class FakeHttp {
     const body = sent ? JSON.parse(sent) : null;
     signal?.throwIfAborted();
     this.#requests.push({ method, url: url.href, headers: Object.fromEntries(headers), body });
-    // Faults are those of streams: lists and records arrive.
+    // Faults apply to streams only: lists and records always arrive.
     const faults = headers.get("accept") === "text/event-stream" ? this.#nextFaults() : {};
     if (faults.slowHead) await new Promise((resolve) => setTimeout(resolve, faults.slowHead));
     signal?.throwIfAborted();
@@ -79,7 +79,7 @@ export class FakeHttp {
     return new Response(stream, { headers: { "content-type": "text/event-stream" } });
   };
 
-  /** Breaks all streams that are read. */
+  /** Breaks all streams that are being read. */
   disconnect(): void {
     for (const reset of [...this.#resets]) reset();
   }
@@ -103,5 +103,5 @@ function json(value: unknown, status: number, headers: Record<string, string> = 
   return new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
 }
 
-/** A refusal as servers word it. */
+/** A refusal in the servers' wording. */
 export const missing = (what: string): Reply => ({ status: 404, json: { error: { message: `${what} was not found`, code: "not_found", type: "not_found" } } });

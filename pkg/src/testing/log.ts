@@ -1,4 +1,4 @@
-// The frames of one turn: written once, read by each connection from where it likes.
+// The frames of one turn: written once, read by each connection from any position.
 
 /** Frames in order, and whether more will come. */
 export class FrameLog {
@@ -12,13 +12,13 @@ export class FrameLog {
     this.#notify();
   }
 
-  /** No frame follows, until something is appended again. */
+  /** Closes the log, until something is appended again. */
   close(): void {
     this.isClosed = true;
     this.#notify();
   }
 
-  /** Resolves when there is more to see than `count` frames, or the log is closed. */
+  /** Resolves when there are more frames than `count`, or the log is closed. */
   async more(count: number): Promise<void> {
     while (this.frames.length <= count && !this.isClosed) await new Promise<void>((resolve) => this.#wake.push(resolve));
   }

@@ -19,28 +19,28 @@ export type { AgentStep, Answer, FileStep, Script, ScriptTurn, Step, Steps, Tool
 
 /** The options of `fakeServer`. */
 export interface FakeServerOptions {
-  /** What the server speaks. Default: `"truefoundry"`. */
+  /** The server's protocol. Default: `"truefoundry"`. */
   protocol?: Protocol | undefined;
   /** The pause before each step of a script, in milliseconds. Default: 0, no timer is used. */
   delay?: number | undefined;
   /**
-   * The names of the agents, for protocols whose servers list them: AAP accepts no others. Default: `["agent"]`. Elsewhere
-   * every name is an agent.
+   * The names of the agents, for protocols whose servers list them: AAP accepts no others. Default: `["agent"]`. Other protocols accept
+   * every name.
    */
   agents?: readonly string[] | undefined;
 }
 
-/** What `connect` needs for a fake server. */
+/** The options of `connect` for a fake server. */
 export interface FakeConnection {
-  /** An address that nothing listens on. */
+  /** A URL without a server. */
   baseUrl: string;
-  /** What the server speaks. */
+  /** The server's protocol. */
   protocol: Protocol;
-  /** Answers in place of the platform's `fetch`. */
+  /** Replaces the platform's `fetch`. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
-  /** Opens a connection in place of the platform's `WebSocket`. */
+  /** Replaces the platform's `WebSocket`. */
   webSocket(url: string): WebSocket;
-  /** Where clients keep the conversations of sessions that the server does not keep (`"ag-ui"`), for pages after a reload. */
+  /** The store for conversations that the server does not keep (`"ag-ui"`), for pages after a reload. */
   store: TextStore;
 }
 
@@ -54,7 +54,7 @@ const HTTP: Partial<Record<Protocol, (world: World) => Routes>> = {
 };
 const SOCKETS: Partial<Record<Protocol, (world: World) => Speak>> = { "turn-rpc": turnRpc, codex };
 
-/** What only some protocols show. */
+/** The parts that only some protocols have. */
 const SUPPORT: Partial<Record<Protocol, Support>> = {
   truefoundry: { agents: "asking", files: true },
   trueforge: { agents: "asking", files: true },
@@ -62,11 +62,11 @@ const SUPPORT: Partial<Record<Protocol, Support>> = {
   awaken: { agents: "silent" },
 };
 
-/** A server whose agents play a script. It lives in the page or the test, and needs no closing. */
+/** A server whose agents play a script. It lives in the page or the test, and need not be closed. */
 export class FakeServer {
-  /** What to pass to `connect`, with more options of your own. */
+  /** The options for `connect`, to combine with your own. */
   readonly connection: FakeConnection;
-  /** What was asked so far, in order. */
+  /** The requests so far, in order. */
   readonly requests: FakeRequest[] = [];
   readonly #world: World;
   readonly #faults: Faults[] = [];
@@ -93,12 +93,12 @@ export class FakeServer {
     }
   }
 
-  /** What the agents answer. A change is for the turns that begin after it. */
+  /** The agents' script. A change applies to later turns. */
   get script(): Script {
     return this.#world.script;
   }
 
-  /** Replaces the script for the turns that begin after it. */
+  /** Replaces the script for later turns. */
   set script(script: Script) {
     this.#world.script = script;
   }
@@ -112,7 +112,7 @@ export class FakeServer {
     this.#faults.push(...faults.map((text) => parseFaults(text, this.#way instanceof FakeSockets)));
   }
 
-  /** Breaks all connections that are open. */
+  /** Breaks all open connections. */
   disconnect(): void {
     this.#way.disconnect();
   }
@@ -123,7 +123,7 @@ function memoryStore(): TextStore {
   return { get: (key) => texts.get(key) ?? null, set: (key, text) => void texts.set(key, text), remove: (key) => void texts.delete(key) };
 }
 
-/** Makes a server that answers with a script: a text, steps, or a function of the turn that yields steps. */
+/** Creates a server with a script: a text, steps, or a function of the turn that yields steps. */
 export function fakeServer(script: Script, options?: FakeServerOptions): FakeServer {
   return new FakeServer(script, options);
 }

@@ -4,21 +4,21 @@ import type { FakeRequest } from "./http.js";
 
 /** A connection as a protocol sees it. */
 export interface Peer {
-  /** Sends what answers a request. */
+  /** Sends the response to a request. */
   reply(message: object): void;
-  /** Begins the events of a turn on this connection: planned faults are theirs. */
+  /** Begins the events of a turn on this connection: planned faults apply to them. */
   begin(): void;
-  /** Sends an event of a turn; the last one as such. */
+  /** Sends an event of a turn, and marks the last one. */
   tell(message: object, isLast?: boolean): void;
 }
 
-/** What a protocol does with a connection. */
+/** A protocol's handlers for a connection. */
 export interface Speak {
   take(message: Record<string, any>, peer: Peer): void;
   leave(peer: Peer): void;
 }
 
-/** Makes connections to one server. */
+/** Opens connections to one server. */
 export class FakeSockets {
   readonly #speak: Speak;
   readonly #requests: FakeRequest[];
@@ -89,7 +89,7 @@ class FakeSocket extends EventTarget implements Peer {
     this.cut(code);
   }
 
-  /** Ends the connection: 1006 is how a broken one reads. */
+  /** Ends the connection: code 1006 means that it broke. */
   cut(code: number): void {
     if (this.readyState === 3) return;
     this.#later(() => {
@@ -122,7 +122,7 @@ class FakeSocket extends EventTarget implements Peer {
     this.#endIfDue();
   }
 
-  /** Ends the connection after the events that its faults let through. */
+  /** Ends the connection after the events that its faults allow. */
   #endIfDue(): boolean {
     const { end } = this.#faults;
     if (!end || this.#events < end.after) return false;
@@ -139,7 +139,7 @@ class FakeSocket extends EventTarget implements Peer {
     this.dispatchEvent(Object.assign(new Event(type), more));
   }
 
-  /** Never while the caller runs, and in order. */
+  /** Delivers asynchronously, and in order. */
   #later(act: () => unknown): void {
     queueMicrotask(act);
   }

@@ -2,19 +2,19 @@
 import { type Faults, written } from "./faults.js";
 import type { FrameLog } from "./log.js";
 
-/** What a reader without a network sees of a broken connection: browsers say it the same way. */
+/** The error of a broken connection for a reader without a network: the same as in browsers. */
 export const broken = () => new TypeError("network error");
 
-/** A body that is read. */
+/** A body that is being read. */
 export interface Body {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Ends it as a broken connection does. */
+  /** Ends it like a broken connection. */
   reset(): void;
 }
 
 /**
- * The frames from place `from` on, each in a chunk of its own. `signal` is that of the request. `onLeave` is called if the
- * reader goes, or the connection breaks, before the end.
+ * The frames from index `from` on, each in a separate chunk. `signal` is the request's. `onLeave` is called if the reader leaves, or the
+ * connection breaks, before the end.
  */
 export function bodyOf(log: FrameLog, from: number, faults: Faults, signal: AbortSignal | undefined, onLeave: () => void): Body {
   let controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -44,7 +44,7 @@ export function bodyOf(log: FrameLog, from: number, faults: Faults, signal: Abor
         if (!done) return controller.enqueue(value);
         if (value === "eof") over(() => controller.close());
         else if (value === "reset") leave(broken());
-        // Silence: the server goes on, and the reader has to leave.
+        // Silence: the server continues, and the reader must leave.
         else await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()));
       },
       cancel: () => over(onLeave),
@@ -54,7 +54,7 @@ export function bodyOf(log: FrameLog, from: number, faults: Faults, signal: Abor
   return { stream, reset: () => leave(broken()) };
 }
 
-/** The chunks of a stream, and how it ends. */
+/** The chunks of a stream, and its end. */
 async function* faulty(log: FrameLog, from: number, faults: Faults): AsyncGenerator<Uint8Array, "eof" | "reset" | "stall"> {
   const encoder = new TextEncoder();
   const { end } = faults;
@@ -83,7 +83,7 @@ async function* faulty(log: FrameLog, from: number, faults: Faults): AsyncGenera
   }
 }
 
-/** A server does not see that its words are not read. */
+/** A server cannot see that its stream is not being read. */
 function over<How extends string>(log: FrameLog, how: How): How {
   if (how === "stall") log.taken(Infinity);
   return how;

@@ -1,17 +1,17 @@
-// The threads of a turn as one row of moves: sub-agents of one message work at the same time, a step each in turn.
+// The threads of a turn as one sequence of moves: the sub-agents of one message work at the same time, taking turns step by step.
 import { begun, type AgentStep, type Answer, type Script, type ScriptTurn, type Step, type Steps, type SubAgent, type ToolCall, type ToolStep } from "./script.js";
 
-/** What happens next. Of `calls`, each list is made in one message; several lists are those of agents that wait together. */
+/** The next move. Each list of `calls` is made in one message; several lists belong to agents that wait together. */
 export type Move =
   | { readonly agent: SubAgent | null; readonly steps: readonly Step[] }
   | { readonly calls: readonly (readonly ToolCall[])[] }
   | { readonly begins: SubAgent }
   | { readonly ends: SubAgent; readonly failure: string | null };
 
-/** Moves in their order. Calls get their answers, of all lists in one. They return the last words of their agent. */
+/** Moves in order. Calls get their answers, from all lists in one. Returns the agent's last words. */
 export type Moves = AsyncGenerator<Move, string, readonly Answer[]>;
 
-/** What the threads of a turn share. */
+/** The shared state of a turn's threads. */
 export interface Stage {
   readonly turn: ScriptTurn;
   readonly nextId: (kind: string) => string;
@@ -25,20 +25,20 @@ const isAgent = (step: Step): step is AgentStep => typeof step === "object" && "
 const isCall = (step: Step): step is CallStep => typeof step === "object" && ("tool" in step || "agent" in step);
 const isError = (step: Step): step is { error: string } => typeof step === "object" && "error" in step;
 
-/** Whether the page has to act before a call has a result. */
+/** Whether the page must act before a call has a result. */
 export const waits = ({ waitsFor }: ToolCall): boolean => waitsFor === "approval" || waitsFor === "response";
 
-/** What is thrown, as a text. */
+/** A thrown value as text. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What the scripts of a protocol may have. */
+/** The parts that a protocol's scripts may have. */
 export interface Support {
-  /** Sub-agents; those that are `"silent"` ask the user nothing. */
+  /** Sub-agents; `"silent"` ones ask the user nothing. */
   readonly agents?: "silent" | "asking";
   readonly files?: boolean;
 }
 
-/** Throws if the fake of a protocol has no such steps, as far as they are seen before they are played. */
+/** Throws for steps that the fake of a protocol does not have, as far as they are known before playing. */
 export function demand(script: Script, support: Support, protocol: string, isInner = false): void {
   if (typeof script !== "object") return;
   for (const step of script) {
@@ -50,14 +50,14 @@ export function demand(script: Script, support: Support, protocol: string, isInn
   }
 }
 
-/** The moves of an agent and of all that it begins; `null` is the main one. */
+/** The moves of an agent and of all sub-agents that it starts; `null` is the main agent. */
 export async function* movesOf(steps: Steps, agent: SubAgent | null, stage: Stage): Moves {
   let words = "";
   let answers: readonly Answer[] = [];
   let isOver = false;
   try {
     for (;;) {
-      // A script that has thrown is over as well.
+      // A script that threw is over as well.
       isOver = true;
       const { done, value } = await steps.next(answers);
       if (done) return words;
@@ -88,19 +88,19 @@ export async function* movesOf(steps: Steps, agent: SubAgent | null, stage: Stag
   }
 }
 
-/** A sub-agent at work. */
+/** A running sub-agent. */
 interface Work {
   readonly agent: SubAgent;
-  /** The place of its call. */
+  /** The index of its call. */
   readonly at: number;
   readonly begin: () => Moves;
   moves?: Moves;
   answers: readonly Answer[];
-  /** Its calls that wait until the others are through, or wait as well. */
+  /** Its calls that wait until the others are finished, or wait as well. */
   held?: readonly (readonly ToolCall[])[] | undefined;
 }
 
-/** The moves of sub-agents that work at the same time. Returns what each leaves, by the places of their calls. */
+/** The moves of sub-agents that work at the same time. Returns each one's last words, by the indexes of their calls. */
 async function* together(agents: readonly { step: AgentStep; at: number; agent: SubAgent }[], stage: Stage): AsyncGenerator<Move, Map<number, string>, readonly Answer[]> {
   const outcomes = new Map<number, string>();
   const live = new Set(
@@ -137,7 +137,7 @@ async function* together(agents: readonly { step: AgentStep; at: number; agent: 
   }
 }
 
-/** The next move of a sub-agent, or how it ended. */
+/** The next move of a sub-agent, or its end. */
 async function next(one: Work): Promise<{ move: Move } | { words: string; failure: string | null }> {
   try {
     one.moves ??= one.begin();

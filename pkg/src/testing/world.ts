@@ -1,14 +1,14 @@
-// What the protocols of a fake server share: its agents' script, ids that count up, and sessions.
+// The shared state of a fake server's protocols: the agents' script, ids that count up, and sessions.
 import { Conversation } from "./conversation.js";
 import type { Script } from "./script.js";
 
-/** What a protocol knows of the server that speaks it. */
+/** The parts of the server that a protocol uses. */
 export class World {
   readonly #delay: number;
   readonly #counts = new Map<string, number>();
   readonly #demand: (script: Script, isInner: boolean) => void;
   #script!: Script;
-  /** The agents that a list shows. */
+  /** The agents in a list. */
   readonly agents: readonly string[];
 
   /** `delay` is the pause between two steps, in milliseconds. `demand` throws for a script that the protocol cannot play. */
@@ -28,7 +28,7 @@ export class World {
     this.#script = script;
   }
 
-  /** An id such as `turn_3`. They are the same in each run of a test. */
+  /** An id such as `turn_3`, the same in each run of a test. */
   readonly nextId = (kind: string): string => {
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
@@ -40,5 +40,5 @@ export class World {
   }
 }
 
-/** The current time as servers write it. */
+/** The current time in the servers' form. */
 export const now = (): string => new Date().toISOString();

@@ -56,7 +56,7 @@ export class Run implements AsyncIterableIterator<Turn> {
   #endLoop = (): void => {};
   /** Removes the listeners to the last turn. */
   #forget = (): void => {};
-  /** Answers on their way to a running turn. */
+  /** Answers in flight to a running turn. */
   #sending: Promise<unknown> | undefined;
   #fail!: (error: unknown) => void;
   /** Rejects when an answer to a running turn could not be sent. */

@@ -209,7 +209,7 @@ function isJson(value: unknown): boolean {
   }
 }
 
-/** What the model is told about a tool that threw. */
+/** The model's information about a tool that threw. */
 function failed(cause: unknown): string {
   try {
     const text = isObject(cause) && !(cause instanceof Error) ? JSON.stringify(cause) : messageOf(cause);

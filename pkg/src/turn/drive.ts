@@ -72,7 +72,7 @@ export class Drive implements StreamReader {
   #failure: TurnwireError | undefined;
   /** The last failure of any step. */
   #cause: TurnwireError | undefined;
-  /** Resolves when the start is on its way, if the session is read before it. */
+  /** Resolves when the start is in flight, if the session is read before it. */
   sent: Promise<void> | undefined;
   #send = (): void => {};
 

@@ -4,7 +4,7 @@ import type { CreateTurnOptions } from "./options.js";
 
 /** The session of turns of this type. @internal */
 export interface TurnHost<T> {
-  /** While the session is being read before a start: resolves when that start is on its way. */
+  /** While the session is being read before a start: resolves when that start is in flight. */
   readonly unsent: Promise<void> | undefined;
   createTurn(options: CreateTurnOptions): T;
   /** Prepares the start of a turn. Returns what to wait for; `undefined` if it may start at once. */

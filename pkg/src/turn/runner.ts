@@ -354,7 +354,7 @@ export class TurnRunner<T extends Owner> {
       const isLeft = reading.whole.signal.aborted && reading.whole.signal.reason !== DISPOSED;
       if (error !== undefined && (error === this.#withdrawn || !isLeft)) throw error;
     }
-    // The last events may still be on their way.
+    // The last events may still be in flight.
     if (this.#reading) await orAborted(this.#reading.over, signal);
   }
 

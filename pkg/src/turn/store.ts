@@ -37,7 +37,7 @@ export class TurnStore {
   readonly mirror: SnapshotMirror;
   /** Leaves long texts out of what the core reads. */
   readonly elision: TextElision | undefined;
-  /** Parses what the core tells. */
+  /** Parses JSON from the core. */
   readonly json: JsonParser;
   /** The snapshot that readers of a frame see, and its subscribers. */
   readonly frames = new FrameNotifier(() => this.snapshot());

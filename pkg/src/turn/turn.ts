@@ -258,14 +258,14 @@ export class Turn {
   };
 
   /**
-   * The turn for components: `view.get()` returns the same snapshot until the next one is published, as `subscribe`
-   * tells, so that all components of a rendering show the same. Works before the turn starts, and on a server.
+   * The turn for components: `view.get()` returns the same snapshot until the next one is published, which notifies
+   * `subscribe`, so that all components of a rendering show the same. Works before the turn starts, and on a server.
    */
   readonly view: Readable<TurnSnapshot> = { get: () => this.#store.frames.get(), subscribe: this.subscribe };
 
   /**
-   * Stops reading the turn, which itself continues. A loop or a wait that goes on elsewhere ends with an `AbortError`.
-   * Called at the end of a block with `using`.
+   * Stops reading the turn, which itself continues. A loop or a wait elsewhere ends with an `AbortError`. Called at the end of a block with
+   * `using`.
    */
   [DISPOSE](): void {
     void this.#runner.release();

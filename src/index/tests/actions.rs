@@ -1,4 +1,4 @@
-//! What waits for the client, over all threads (sections 3.4 and 4.4).
+//! Pending actions, from all threads (sections 3.4 and 4.4).
 
 use serde_json::{Value as Json, json};
 
@@ -10,7 +10,7 @@ use super::{
 use crate::index::{EventIndex, PendingKind};
 use crate::json::Value;
 
-/// Kind, thread and id of all that waits.
+/// Kind, thread and id of all pending actions.
 fn pending(index: &EventIndex) -> Vec<(PendingKind, &str, &str)> {
     index.pending().iter().map(|action| (action.kind, &*action.thread_id, &*action.id)).collect()
 }
@@ -42,7 +42,7 @@ fn actions_of_all_threads_wait_in_their_order() {
     assert_eq!(pending(&index), expected);
 }
 
-/// Section 3.4: `turn.done` says the same once more.
+/// Section 3.4: `turn.done` repeats the actions.
 #[test]
 fn turn_done_repeats_without_doubling() {
     let events = [question("main", &["a"], "m"), approval("t1", &["a", "b"], "m"), sign_in("s1")];
@@ -109,7 +109,7 @@ fn an_action_shows_its_call() {
     assert_eq!(required_actions(index_of(&events)), expected);
 }
 
-/// What waits is shown with its call, and as long as that is not known, not at all.
+/// An action is shown with its call, and not at all while the call is unknown.
 #[test]
 fn an_action_waits_for_its_call() {
     let mut index =
@@ -133,7 +133,7 @@ fn an_action_waits_for_its_call() {
     assert!(!index.hides_actions());
 }
 
-/// While events of the turn are missing, the call may be known in part; what the server says of it apart is whole.
+/// While events of the turn are missing, the call may be incomplete; a call sent with the action is whole.
 #[test]
 fn what_is_missing_may_be_part_of_the_call() {
     let mut told = approval("main", &["b"], "");
@@ -153,7 +153,7 @@ fn what_is_missing_may_be_part_of_the_call() {
     assert_eq!(names(&mut index), ["shown f", "told"]);
 }
 
-/// Section 3.4: a sub-agent lives on, and what it waits for may be a call of an earlier turn.
+/// Section 3.4: a sub-agent may outlive its turn, and wait for a call of an earlier turn.
 #[test]
 fn an_action_can_be_for_a_call_of_an_earlier_turn() {
     let call = |name: &str| {
@@ -178,7 +178,7 @@ fn an_action_can_be_for_a_call_of_an_earlier_turn() {
     }
 }
 
-/// Where a paused turn was fetched, its last message may be shown before the others are listed.
+/// If a paused turn was fetched, its last message may be shown before the others are listed.
 #[test]
 fn what_is_shown_can_be_put_together_anew() {
     let mut index = EventIndex::new();
@@ -206,7 +206,7 @@ fn what_is_shown_can_be_put_together_anew() {
     );
 }
 
-/// Some models number their calls anew in every message: the message that the server names counts.
+/// Some models reuse call ids in every message: the message named by the server counts.
 #[test]
 fn an_action_is_for_the_call_of_its_own_message() {
     let mut events = asked("main", "old", "a").to_vec();

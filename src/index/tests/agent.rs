@@ -1,4 +1,4 @@
-//! What agents keep beside their messages: their state, and reports of what is going on (protocol note of
+//! The parts of agents besides their messages: their state, and reports of their activities (protocol note of
 //! `AgentEvent`, sections 1.3 and 1.6).
 
 use serde_json::{Value as Json, json};
@@ -15,7 +15,7 @@ fn delta(operations: &Json) -> Json {
     json!({"type": "state.delta", "id": "d", "thread_id": null, "delta": operations})
 }
 
-/// The result of a call that did these operations on the state.
+/// The result of a call with these operations on the state.
 fn tracked(operations: &Json) -> Json {
     json!({"type": "tool.response", "id": "r", "thread_id": "main", "tool_call_id": "c", "content": "{}",
            "patch": {"patch": {"ops": operations}, "source": "tool:f"}})
@@ -40,7 +40,7 @@ fn state_after(events: &[Json]) -> (Json, bool) {
     (turn.get("agent_state").cloned().unwrap_or_default(), problem.is_some())
 }
 
-/// Each operation against what the real server's library made of it; `None` is an error there.
+/// Each operation, with the result of the real server's library; `None` is an error there.
 #[test]
 fn operations_do_what_the_server_does() {
     let cases = [
@@ -82,11 +82,11 @@ fn operations_do_what_the_server_does() {
     check_operations(&cases);
 }
 
-/// The same library's rules that its examples do not show.
+/// Rules of the same library that its examples do not show.
 #[test]
 fn operations_keep_to_the_rules_of_the_server() {
     let cases = [
-        // Names make objects of whatever is in their way, indexes make nothing.
+        // Names create objects in place of anything on their path; indexes create nothing.
         (
             json!({"a": [1]}),
             json!({"op": "set", "path": ["a", "b"], "value": 1}),
@@ -99,7 +99,7 @@ fn operations_keep_to_the_rules_of_the_server() {
             json!({"op": "set", "path": ["a", 0, "b"], "value": 2}),
             Some(json!({"a": [{"b": 2}]})),
         ),
-        // What is missing is not taken away, on whatever way.
+        // A missing value is not deleted, whatever the path.
         (json!({"a": 1}), json!({"op": "delete", "path": ["a", "b"]}), Some(json!({"a": 1}))),
         (json!({"a": [1]}), json!({"op": "delete", "path": ["a", 1]}), Some(json!({"a": [1]}))),
         (json!({"a": [1]}), json!({"op": "delete", "path": ["a", "b"]}), Some(json!({"a": [1]}))),
@@ -146,7 +146,7 @@ fn operations_keep_to_the_rules_of_the_server() {
         (json!({"a": [1]}), json!({"op": "remove", "path": ["a"], "value": 3}), Some(json!({"a": [1]}))),
         (json!({}), json!({"op": "remove", "path": ["a"], "value": 3}), None),
         (json!({"a": 1}), json!({"op": "remove", "path": ["a"], "value": 1}), None),
-        // What is no operation.
+        // Invalid operations.
         (json!({"a": 1}), json!({"op": "swap", "path": ["a"]}), None),
         (json!({"a": 1}), json!({"op": "set", "path": "/a", "value": 2}), None),
         (json!({"a": 1}), json!({"op": "set", "path": ["a", null], "value": 2}), None),
@@ -166,7 +166,7 @@ fn check_operations(cases: &[(Json, Json, Option<Json>)]) {
         let made = state_after(&[snapshot(before), tracked(&json!([operation]))]);
         let expected = (after.clone().unwrap_or_else(|| before.clone()), after.is_none());
         assert_eq!(made, expected, "{before} {operation}");
-        // A patch counts as a whole.
+        // A patch applies as a whole or not at all.
         let others = json!([{"op": "set", "path": ["other"], "value": 1}, operation]);
         if after.is_none() {
             assert_eq!(state_after(&[snapshot(before), tracked(&others)]), expected, "{others}");
@@ -258,7 +258,7 @@ fn deltas_are_json_patches() {
     }
 }
 
-/// The state stays as it was until it comes whole again, and says so.
+/// After a failed change, the state stays the same until the next whole state, and the failure is reported.
 #[test]
 fn a_change_that_does_not_fit_is_told_until_the_next_snapshot() {
     let misfits = [
@@ -273,7 +273,7 @@ fn a_change_that_does_not_fit_is_told_until_the_next_snapshot() {
         let mut events = vec![snapshot(&json!({"a": 1})), misfit.clone()];
         assert_eq!(state_after(&events), (json!({"a": 1}), true), "{misfit}");
         for fits in &fits {
-            // What is missing is missing: the rest of the changes is for another state.
+            // Missing events stay missing: the remaining changes apply to another state.
             events.push(fits.clone());
             assert_eq!(state_after(&events), (json!({"a": 1}), true), "{misfit} {fits}");
         }
@@ -284,7 +284,7 @@ fn a_change_that_does_not_fit_is_told_until_the_next_snapshot() {
     }
 }
 
-/// Where the state has not come, a change says nothing of the rest of it.
+/// Without a known state, a change shows nothing of the rest.
 #[test]
 fn a_state_is_not_known_by_its_changes() {
     let turn = told(&[tracked(
@@ -294,7 +294,7 @@ fn a_state_is_not_known_by_its_changes() {
     assert_eq!((turn.get("agent_state"), turn.get("agent_state_problem")), (None, None));
     let turn = told(&[delta(&json!([{"op": "replace", "path": "/a", "value": 1}]))]).turn;
     assert_eq!(turn.get("agent_state"), None);
-    // It may be the whole.
+    // It may be the whole state.
     assert_eq!(
         state_after(&[delta(&json!([{"op": "add", "path": "", "value": {"a": 1}}]))]),
         (json!({"a": 1}), false)
@@ -319,7 +319,7 @@ fn a_snapshot_replaces_the_state() {
     assert_eq!(index.agent_state_problem(), Some("it is not a JSON Patch"));
 }
 
-/// What is the server's own business is kept, since patches reach into it, and not shown.
+/// The server's private values are kept, since patches change them, but not shown.
 #[test]
 fn the_servers_own_names_are_hidden() {
     let state = json!({"a": {"__typename": "x"}, "__run": {"id": "r"}, "__tool_call_scope": {}, "_b": 1});
@@ -407,7 +407,7 @@ fn reports_are_amended() {
     }
 }
 
-/// A call shows the report on it, whenever the call comes.
+/// A call shows its report, whenever the call comes.
 #[test]
 fn a_report_may_come_before_its_call() {
     let report = report(&json!({"loaded": 1}));
@@ -417,7 +417,7 @@ fn a_report_may_come_before_its_call() {
         let mirror = told(&[report.clone(), call]);
         assert_eq!(progress(&mirror, 0, 0), &json!({"loaded": 1}));
     }
-    // It has found its call: a later one of the same id is another.
+    // The report has found its call: a later call with the same id is another one.
     let mirror = told(&[report.clone(), called("m", &["c"]), called("n", &["c"])]);
     assert_eq!((progress(&mirror, 0, 0), progress(&mirror, 1, 0)), (&json!({"loaded": 1}), &json!(null)));
     let mut elsewhere = called("m", &["c"]);
@@ -425,7 +425,7 @@ fn a_report_may_come_before_its_call() {
     assert_eq!(progress(&told(&[report, elsewhere]), 0, 0), &json!(null));
 }
 
-/// A message that comes once more, as a list has it, has its calls' reports still.
+/// A message that is listed again still has its calls' reports.
 #[test]
 fn a_report_stays_with_its_call() {
     let mirror = told(&[called("m", &["b", "c"]), report(&json!({"loaded": 1})), called("m", &["b", "c"])]);
@@ -438,7 +438,7 @@ fn a_report_is_on_the_newest_call_of_its_id() {
     assert_eq!((progress(&mirror, 0, 0), progress(&mirror, 1, 1)), (&json!(null), &json!({"loaded": 1})));
 }
 
-/// Each copy of the whole into itself doubles it, and each member in the last one is a level more.
+/// Each copy of the whole into itself doubles it; each member added to the last one is a level deeper.
 #[test]
 fn what_patches_build_up_is_bounded() {
     let copies = (0..40).map(|at| json!({"op": "copy", "from": "", "path": format!("/k{at}")})).collect();

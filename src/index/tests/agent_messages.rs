@@ -1,5 +1,5 @@
-//! Messages and calls as agents of the `AgentEvent` protocols change them afterwards: attempts that are retried
-//! or do not count, arguments that come whole, calls that are not made, and what waits of an earlier turn.
+//! Messages and calls that agents of the `AgentEvent` protocols change afterwards: attempts that are retried or
+//! dropped, whole arguments, calls that are not made, and pending actions of an earlier turn.
 
 use serde_json::{Value as Json, json};
 
@@ -40,7 +40,7 @@ fn statuses(mirror: &Mirror, message: usize) -> Vec<&str> {
     calls.iter().map(|call| call["status"].as_str().unwrap_or("hole")).collect()
 }
 
-/// The answer goes on in the same place under the id of the second attempt.
+/// The answer continues in the same place under the id of the second attempt.
 #[test]
 fn a_retried_attempt_goes_on_with_its_message() {
     let events = [
@@ -69,7 +69,7 @@ fn a_retried_attempt_goes_on_with_its_message() {
     assert_eq!(index.message("m3").map(crate::message::Message::content), Some("partial text!"));
 }
 
-/// A page that follows renames the message and appends to it: nothing of it comes again.
+/// A mirror renames the message and appends to it: nothing is repeated.
 #[test]
 fn a_message_that_goes_on_is_not_said_again() {
     for releases_text in [false, true] {
@@ -96,7 +96,7 @@ fn a_message_that_goes_on_with_an_unknown_one_begins() {
     }
 }
 
-/// The server keeps every attempt as a message of its own. What was one stays one, however long.
+/// The server stores every attempt as a separate message. A message that was one stays one, whatever its length.
 #[test]
 fn many_attempts_are_one_message() {
     let mut events = vec![base("main", "m0")];
@@ -148,7 +148,7 @@ fn what_does_not_count_is_gone() {
     assert_eq!(mirror.messages[0].head["tool_calls"][0]["name"], "shown g");
 }
 
-/// Arguments that come whole take the place of what came in pieces; those of other calls stay.
+/// Whole arguments replace the pieces before; those of other calls stay.
 #[test]
 fn whole_arguments_replace_pieces() {
     let begin =
@@ -173,7 +173,7 @@ fn whole_arguments_replace_pieces() {
     }
 }
 
-/// A call that is not made says so; one of the same id after it is another call.
+/// A call that is not made is cancelled; a later call with the same id is another call.
 #[test]
 fn a_call_may_be_cancelled() {
     let begin = [call("main", "m", 0, "c", "f"), cancelled("c")];
@@ -183,7 +183,7 @@ fn a_call_may_be_cancelled() {
     assert_eq!(second(&[finish("main", "m", "tool_calls")]), ["cancelled", "running"]);
     assert_eq!(second(&[response("main", "c", "x")]), ["cancelled", "done"]);
     assert_eq!(second(&[cancelled("c")]), ["cancelled", "cancelled"]);
-    // A later message makes it once more.
+    // A later message makes it again.
     let mirror = told(&[&begin[..], &[called("n", &["c"])]].concat());
     assert_eq!((statuses(&mirror, 0), statuses(&mirror, 1)), (vec!["cancelled"], vec!["running"]));
     // An unknown call.
@@ -194,7 +194,7 @@ fn statuses_of(events: &[Json]) -> Vec<String> {
     statuses(&told(events), 0).into_iter().map(str::to_owned).collect()
 }
 
-/// What a cancelled call waited for does not wait any more.
+/// A cancelled call has no pending actions any more.
 #[test]
 fn a_cancelled_call_waits_for_nothing() {
     let question = json!({"type": "tool.approval_required", "id": "q", "thread_id": "main",
@@ -205,7 +205,7 @@ fn a_cancelled_call_waits_for_nothing() {
     assert_eq!(waiting.iter().map(|action| &action["tool_call_id"]).collect::<Vec<_>>(), ["d"]);
 }
 
-/// The messages of this turn say what the server keeps of them.
+/// The messages of this turn have the server's stored contents.
 #[test]
 fn kept_messages_replace_texts() {
     let snapshot = |messages: Json| json!({"type": "messages.snapshot", "id": "s", "thread_id": null, "messages": messages});
@@ -234,7 +234,7 @@ fn kept_messages_replace_texts() {
     );
 }
 
-/// The parts of a message that is replaced are gone, too.
+/// The parts of a replaced message are gone, too.
 #[test]
 fn a_replaced_text_has_no_parts() {
     let mut whole = base("main", "m");
@@ -248,8 +248,8 @@ fn a_replaced_text_has_no_parts() {
     assert_eq!(message["content"], "kept");
 }
 
-/// A turn that goes on after answers waits for calls of the turn before: what is known of them comes with what
-/// asks for them.
+/// A turn that continues after answers waits for calls of the turn before: the event of the action has all that is
+/// known of them.
 #[test]
 fn an_action_tells_of_a_call_of_an_earlier_turn() {
     let suspension = json!({"id": "fc_c", "action": "tool:PermissionConfirm", "message": "May it?",
@@ -264,7 +264,7 @@ fn an_action_tells_of_a_call_of_an_earlier_turn() {
     assert_eq!(mirror.turn["required_actions"], expected);
     assert!(mirror.messages.is_empty());
 
-    // A call that is here speaks for itself.
+    // A call in this turn needs nothing from the action.
     let mirror = told(&[question.clone(), called("m", &["c"])]);
     assert_eq!(mirror.turn["required_actions"][0]["arguments"], "{}");
     assert_eq!(mirror.turn["required_actions"][0]["suspension"], suspension);
@@ -275,7 +275,7 @@ fn an_action_tells_of_a_call_of_an_earlier_turn() {
     assert_eq!(index.pending()[0].kind, PendingKind::Approval);
 }
 
-/// An answer that has arrived ends the waiting, and its result the call.
+/// An answer resolves the action, and its result completes the call.
 #[test]
 fn a_resumed_call_goes_on() {
     let question = |kind: &str| json!({"type": kind, "id": "q", "thread_id": "main", "tool_calls": [{"id": "c", "source_event_id": "m"}]});

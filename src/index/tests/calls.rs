@@ -43,7 +43,7 @@ fn holes_stay_holes_until_their_call_comes() {
     let mut mirror = Mirror::default();
     mirror.follow(&mut index);
     assert_eq!(statuses(&mirror), ["hole", "hole", "streaming"]);
-    // By the hot path: pieces of arguments alone make a call too.
+    // On the hot path: pieces of arguments alone also create a call.
     feed(&mut index, [&arguments("main", "m", 0, "{}")]);
     mirror.follow(&mut index);
     assert_eq!(statuses(&mirror), ["streaming", "hole", "streaming"]);
@@ -76,7 +76,7 @@ fn a_result_is_kept_whole_and_the_last_one_counts() {
     assert_eq!(joined(&index)["content"], "other");
 }
 
-/// The result of a call from an earlier turn, for instance one that was approved.
+/// The result of a call from an earlier turn, for example an approved one.
 #[test]
 fn a_result_without_its_call_is_kept_with_the_thread() {
     let index = index_of(&[
@@ -109,7 +109,7 @@ fn a_call_knows_the_thread_that_it_started() {
     assert_eq!([&calls[0]["thread_id"], &calls[1]["thread_id"]], ["t2", "t1"]);
 }
 
-/// A complete message in place of a streamed one loses neither results nor threads.
+/// A complete message that replaces a streamed one keeps results and threads.
 #[test]
 fn results_and_threads_survive_a_second_base() {
     let mut whole = base("main", "m");
@@ -134,7 +134,7 @@ fn results_and_threads_survive_a_second_base() {
     assert_eq!(calls[1]["thread_id"], "t1");
 }
 
-/// The name to show is that of the tool, not the one that was mangled for the model (section 3.3).
+/// The displayed name is the tool's, not the one that was changed for the model (section 3.3).
 #[test]
 fn the_name_to_show_is_the_tools_own() {
     let index = index_of(&[call("main", "m", 0, "a", "f")]);

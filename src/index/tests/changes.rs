@@ -1,4 +1,4 @@
-//! What one taking of changes says: nothing that has not changed, text as what was appended.
+//! The contents of one set of changes: only what changed, with text as appended pieces.
 
 use serde_json::{Value as Json, json};
 
@@ -33,7 +33,7 @@ fn the_first_taking_says_everything() {
     assert_eq!(take(&mut index).document, Json::Null, "and then nothing");
 }
 
-/// The hot path: the document has nothing to say, the text is what was appended.
+/// The hot path: the document is empty, and the text is the appended piece.
 #[test]
 fn deltas_of_a_known_message_are_pieces_only() {
     let mut index = index_of(&[base("main", "m"), content("main", "m", "a"), call("main", "m", 0, "c", "f")]);
@@ -91,7 +91,7 @@ fn a_message_says_all_but_its_texts() {
     assert_eq!(pieces(&taken), [(0, TextField::Content, "a")]);
 }
 
-/// A message that starts over has its text whole.
+/// A message that starts over has its whole text.
 #[test]
 fn a_replaced_text_is_a_reset() {
     let mut index = index_of(&[base("main", "m"), content("main", "m", "streamed")]);
@@ -127,7 +127,7 @@ fn threads_and_the_turn_are_said_when_they_change() {
     }
 }
 
-/// The newest word on a server counts, in the order of those words.
+/// The server's newest status counts, in the order of statuses.
 #[test]
 fn servers_are_listed_once() {
     let initialize = |id: &str, session: &str| json!({"type": "mcp.initialize", "mcp_servers": [{"id": id, "name": id, "session_id": session}]});
@@ -142,7 +142,7 @@ fn servers_are_listed_once() {
     assert_eq!(found, [(&json!("b"), &json!("2")), (&json!("a"), &json!("3"))]);
 }
 
-/// Unknown events, and those that say nothing of the index, change nothing.
+/// Unknown events, and events without index data, change nothing.
 #[test]
 fn what_says_nothing_changes_nothing() {
     let mut index = EventIndex::new();
@@ -158,7 +158,7 @@ fn what_says_nothing_changes_nothing() {
     assert!(!index.has_changes());
 }
 
-/// Text that was given away is known again by what is left of it.
+/// Released text can still be compared by what is left of it.
 #[test]
 fn text_that_is_given_away_is_not_kept() {
     let mut index =
@@ -177,7 +177,7 @@ fn text_that_is_given_away_is_not_kept() {
     assert!(!says("one two three", "why") && !says("one", "why") && !says("one two", ""));
 }
 
-/// What comes before the beginning of its message is put behind that, and taken anew.
+/// Text that comes before its message's beginning is placed after it, and taken again.
 #[test]
 fn text_before_its_base_is_kept() {
     let mut index = index_of(&[content("main", "m", "world")]);

@@ -1,11 +1,11 @@
-//! A mirror of the index that knows nothing but the changes it took, as a page does.
+//! A mirror of the index that has only the changes it took, like a page.
 
 use serde_json::Value as Json;
 
 use crate::event::TextField;
 use crate::index::EventIndex;
 
-/// What changes have said so far.
+/// The changes so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Mirror {
     pub(super) turn: Json,
@@ -22,7 +22,7 @@ pub(super) struct MirroredMessage {
     pub(super) arguments: Vec<String>,
 }
 
-/// What one taking gave.
+/// One set of changes.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) document: Json,
@@ -40,14 +40,14 @@ pub(super) fn take(index: &mut EventIndex) -> Taken {
 }
 
 impl Mirror {
-    /// All that an index has to say.
+    /// All changes of an index.
     pub(super) fn of(mut index: EventIndex) -> Self {
         let mut mirror = Self::default();
         mirror.follow(&mut index);
         mirror
     }
 
-    /// Takes what changed.
+    /// Takes the changes.
     pub(super) fn follow(&mut self, index: &mut EventIndex) {
         let Taken { document, pieces } = take(index);
         if document.get("restart").is_some() {

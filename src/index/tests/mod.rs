@@ -1,4 +1,4 @@
-//! Tests of the index: what joins what, what waits, and that its changes say all that happened.
+//! Tests of the index: how events are joined, which actions are pending, and that its changes are complete.
 
 mod actions;
 mod agent;
@@ -30,7 +30,7 @@ impl EventSink for EventIndex {
     }
 }
 
-/// Takes wire events in, as a stream brings them: hot path, and all else.
+/// Passes in wire events as a stream does: on the hot path, and all others.
 fn feed<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>) {
     let mut decoder = TrueFoundry::new(Dialect::Gateway).decoder();
     for event in events {
@@ -45,7 +45,7 @@ fn index_of(events: &[Json]) -> EventIndex {
     index
 }
 
-/// Takes in events that are in turnwire's form already.
+/// Passes in events that are already in turnwire's form.
 fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>) {
     for event in events {
         let json = event.to_string();
@@ -54,8 +54,8 @@ fn apply<'j>(index: &mut EventIndex, events: impl IntoIterator<Item = &'j Json>)
     }
 }
 
-/// What changes say of events in turnwire's form: the same, however often they are taken, and whether text is
-/// given away or kept.
+/// The changes for events in turnwire's form: the same, however often they are taken, and whether text is released or
+/// kept.
 fn told(events: &[Json]) -> mirror::Mirror {
     let mirrors =
         [(false, false), (false, true), (true, false), (true, true)].map(|(releases_text, is_taken)| {

@@ -1,4 +1,4 @@
-//! What calls put out while they run, and news of the turn.
+//! Output of running calls, and notices of the turn.
 
 use serde_json::{Value as Json, json};
 
@@ -47,7 +47,7 @@ fn output_is_told_by_its_stream() {
     assert_eq!(changes["messages"][0]["tool_calls"][0]["output"], json!({"stdout": "ac", "stderr": "b"}));
     let whole = json!({"type": "tool.output", "thread_id": "main", "tool_call_id": "c", "stream": "stdout", "delta": "ac", "replace": true});
     apply(&mut index, &whole);
-    // The message replaced, it is still there.
+    // After the message is replaced, the output is still there.
     let call = json!({"id": "c", "function": {"name": "sh", "arguments": "{}"}});
     let message = json!({"type": "model.message", "id": "m", "thread_id": "main", "tool_calls": [call], "finish_reason": "tool_calls"});
     apply(&mut index, &message);

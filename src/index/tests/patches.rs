@@ -1,4 +1,4 @@
-//! JSON Patch does what the `json-patch` crate does, with documents and operations that fit and that do not.
+//! JSON Patch behaves like the `json-patch` crate, for valid and invalid operations.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -26,7 +26,7 @@ fn document() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Mostly into documents such as these; now and then no pointer at all.
+/// Mostly pointers into documents such as these; sometimes not a pointer at all.
 fn pointer() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         8 => name().prop_map(|name| name.replace('~', "~0").replace('/', "~1")),
@@ -63,7 +63,7 @@ proptest! {
             .map_err(|_| "it is not a JSON Patch".to_owned())
             .and_then(|operations| {
                 let mut after = before.clone();
-                // Without what undoes a patch that fails, which panics where a value was moved to the root.
+                // Without undoing a failed patch, which panics if a value was moved to the root.
                 json_patch::patch_unsafe(&mut after, &operations)
                     .map(|()| after)
                     .map_err(|error| format!("a JSON Patch fails at `{}`", error.path))
@@ -81,7 +81,7 @@ proptest! {
     }
 }
 
-/// Neither the order of names counts, nor those that a later one overrides.
+/// Objects are compared without the order of names, or names that a later one overrides.
 #[test]
 fn objects_are_the_same_by_what_counts_in_them() {
     let same = |one: &str, other: &str| {

@@ -1,4 +1,4 @@
-//! All changes, replayed, add up to the index, at whatever moments they were taken.
+//! All changes, replayed, add up to the index, whenever they were taken.
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -18,7 +18,7 @@ fn message() -> impl Strategy<Value = (&'static str, String)> {
         .prop_map(|(thread, number)| (thread, format!("{thread}-m{number}")))
 }
 
-/// Some models number their calls anew in every message: ids are shared.
+/// Some models reuse call ids in every message, so ids are shared.
 fn call_id() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&["c0", "c1", "c2"])
 }
@@ -27,7 +27,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![4 => "[a-z ]{1,4}", 1 => Just("é\u{1f600}".to_owned()), 1 => Just(String::new())]
 }
 
-/// What a model does.
+/// The events of a model.
 fn model_event() -> impl Strategy<Value = Json> {
     let index = 0..3_u32;
     prop_oneof![
@@ -59,7 +59,7 @@ fn thread() -> impl Strategy<Value = &'static str> {
     prop::sample::select(&THREADS)
 }
 
-/// What a harness does.
+/// The events of a harness.
 fn harness_event() -> impl Strategy<Value = Json> {
     let source = || message().prop_map(|(_, id)| id);
     let calls = || prop::collection::vec(call_id(), 1..3);
@@ -90,7 +90,7 @@ fn harness_event() -> impl Strategy<Value = Json> {
     ]
 }
 
-/// Events, each with whether changes are taken after it.
+/// Events, and for each whether changes are taken after it.
 fn story() -> impl Strategy<Value = Vec<(Json, bool)>> {
     (0..4_u32).prop_flat_map(|rarity| {
         let event = prop_oneof![3 => model_event(), 1 => harness_event()];
@@ -138,7 +138,7 @@ proptest! {
         prop_assert_eq!(alone, mirror, "what is given away is not missed");
     }
 
-    /// What is taken twice is nothing the second time.
+    /// Taking changes twice returns nothing the second time.
     #[test]
     fn changes_are_taken_once(story in story()) {
         let mut index = EventIndex::new();

@@ -1,4 +1,4 @@
-//! The conversation that the client keeps of a session: the wire's messages, the state, and what waits for an answer.
+//! The conversation that the client keeps for a session: the wire's messages, the state, and the pending actions.
 //!
 //! Messages keep every field, also those that no event has, and the order of their fields. So a conversation that was
 //! written and read again makes the same request, byte for byte. Activities are never sent, and are not kept.
@@ -11,13 +11,13 @@ use crate::text::cut;
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     pub(super) messages: Vec<Message>,
-    /// The state that the last run left, if there is one.
+    /// The state after the last run, if there is one.
     pub(super) state: Option<Value<'static>>,
-    /// The events that ask the client for something.
+    /// The events of the pending actions.
     pub(super) required_actions: Vec<Value<'static>>,
     /// The run that has not ended here, if its server repeats runs.
     pub(super) open_run: Option<OpenRun>,
-    /// How turns have ended that are not done, by their ids.
+    /// The ends of unsuccessful turns, by their ids.
     pub(super) ends: Object<'static>,
 }
 
@@ -26,16 +26,16 @@ pub(super) struct Conversation {
 pub(super) struct OpenRun {
     /// The id of its turn. The ids of its input's messages begin with it.
     pub(super) turn_id: String,
-    /// The state that it began with.
+    /// The state at its beginning.
     pub(super) state: Option<Value<'static>>,
     /// When it began, in milliseconds since 1970.
     pub(super) begun_at: u64,
 }
 
-/// A message of the wire. What grows while it streams is kept apart.
+/// A message of the wire. The parts that grow while it streams are kept separately.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Message {
-    /// All fields. Those that grow are `null` in their places.
+    /// All fields. The growing ones are `null` in their places.
     fields: Object<'static>,
     /// The content, if it is a text.
     pub(super) text: Option<String>,
@@ -69,7 +69,7 @@ impl Conversation {
         }
     }
 
-    /// Notes how the last turn has ended; nothing of one that is done.
+    /// Notes how the last turn ended; nothing if it is done.
     pub(super) fn end_turn(&mut self, state: Option<Object<'static>>) {
         let is_user = |message: &&Message| message.role() == "user";
         let Some(first) = self.messages.iter().rfind(is_user).or(self.messages.first()) else { return };
@@ -80,7 +80,7 @@ impl Conversation {
         }
     }
 
-    /// The same as it was before the run of this turn, if that is open. No other run is any more.
+    /// The conversation from before this turn's run, if the run is open. No other run is open any more.
     pub(super) fn before(mut self, turn_id: &str) -> Self {
         self.open_run = self.open_run.filter(|run| run.turn_id == turn_id);
         if let Some(run) = &self.open_run {
@@ -92,7 +92,7 @@ impl Conversation {
         self
     }
 
-    /// The conversation as it is kept: JSON.
+    /// The conversation as stored JSON.
     pub(super) fn to_json(&self) -> String {
         let mut kept = Object::new();
         kept.set("messages", self.wire_messages().into());
@@ -116,24 +116,24 @@ impl Conversation {
         kept.to_json()
     }
 
-    /// The messages as the wire has them.
+    /// The messages in the wire's form.
     pub(super) fn wire_messages(&self) -> Vec<Value<'static>> {
         self.messages.iter().map(|message| message.to_object().into()).collect()
     }
 
-    /// What the action with this id, of a call or an interrupt, waits for: the call in the event that asks.
+    /// The call in the event of a pending action, whose id is that of a call or an interrupt.
     pub(super) fn action(&self, id: &str) -> Option<&Object<'static>> {
         let events = self.required_actions.iter().filter_map(Value::as_object);
         let mut asked = events.filter_map(|event| event.array("tool_calls").first()?.as_object());
         asked.find(|asked| asked.text("id") == id)
     }
 
-    /// Whether what waits under this id is about no call.
+    /// Whether the pending action with this id is about no call.
     pub(super) fn is_question(&self, id: &str) -> bool {
         !self.messages.iter().any(|message| message.call(id).is_some())
     }
 
-    /// Removes the calls that have no result. Providers refuse a conversation that goes on after such a call.
+    /// Removes the calls without results. Providers refuse a conversation that continues after such a call.
     pub(super) fn drop_unanswered_calls(&mut self) {
         let mut answered = crate::names::Names::default();
         // A later turn can have a call with the same id, and each result answers one.
@@ -150,7 +150,7 @@ impl Conversation {
         for message in &mut self.messages {
             message.calls.retain(|call| {
                 let number = answered.get(call.id()).unwrap_or(u32::MAX);
-                // A result without the id of a call answers none.
+                // A result without a call's id answers no call.
                 let Some(left) = results.get_mut(number as usize).filter(|_| !call.id().is_empty()) else {
                     return false;
                 };
@@ -162,9 +162,9 @@ impl Conversation {
         self.drop_empty_messages();
     }
 
-    /// The user's messages from `begin` on may be those right before them, said again after a run that never answered. They
-    /// are one message: a server that did not get the first has it once, and a model should not read it twice. Returns the
-    /// first.
+    /// The user's messages from `begin` on may repeat the ones directly before them, after a run that never answered.
+    /// They count as one message: a server that did not get the first has it once, and a model should not read it
+    /// twice. Returns the first.
     pub(super) fn drop_said_again(&mut self, begin: usize) -> Vec<Message> {
         let (before, said) = self.messages.split_at_checked(begin).unwrap_or_default();
         let Some(first) = begin.checked_sub(said.len()) else { return Vec::new() };
@@ -186,7 +186,7 @@ impl Conversation {
         before
     }
 
-    /// Removes the agent's messages that say nothing.
+    /// Removes the agent's empty messages.
     pub(super) fn drop_empty_messages(&mut self) {
         self.messages.retain(|message| {
             message.role() != "assistant"
@@ -199,7 +199,7 @@ impl Conversation {
 }
 
 impl Message {
-    /// A message that begins.
+    /// A message at its beginning.
     pub(super) fn new(id: &str, role: &str) -> Self {
         let mut fields = Object::new();
         put(&mut fields, "id", id);
@@ -207,7 +207,7 @@ impl Message {
         Self { fields, ..Self::default() }
     }
 
-    /// A message of the wire; `None` if it is an activity, or no message at all.
+    /// A message of the wire; `None` for an activity, or for anything else.
     pub(super) fn read(message: &Object<'_>) -> Option<Self> {
         if matches!(message.text("role"), "" | "activity") {
             return None;
@@ -234,12 +234,12 @@ impl Message {
         self.fields.text("role")
     }
 
-    /// The call that it answers; empty if it is no tool's message.
+    /// The call that a tool message answers; empty for other messages.
     pub(super) fn call_id(&self) -> &str {
         self.fields.text("toolCallId")
     }
 
-    /// Has a tool's message answer this call.
+    /// Sets the call that a tool message answers.
     pub(super) fn set_call_id(&mut self, id: &str) {
         self.fields.set("toolCallId", id.to_owned().into());
     }
@@ -279,12 +279,12 @@ impl Message {
         add_metadata(&mut self.fields, fields);
     }
 
-    /// The call of this id.
+    /// The call with this id.
     pub(super) fn call(&self, id: &str) -> Option<&Call> {
         self.calls.iter().find(|call| call.id() == id)
     }
 
-    /// The message as the wire has it.
+    /// The message in the wire's form.
     pub(super) fn to_object(&self) -> Object<'static> {
         let mut message = self.fields.clone();
         if let Some(text) = &self.text {
@@ -299,7 +299,7 @@ impl Message {
         message
     }
 
-    /// Takes what a snapshot of the same message leaves out.
+    /// Takes the parts that a snapshot of the same message omits.
     pub(super) fn complete_from(&mut self, ours: &Self) {
         complete(
             &mut self.fields,
@@ -324,7 +324,7 @@ impl Message {
 }
 
 impl Call {
-    /// A call that begins.
+    /// A call at its beginning.
     pub(super) fn new(id: &str, name: &str) -> Self {
         let mut function = Object::new();
         put(&mut function, "name", name);
@@ -359,7 +359,7 @@ impl Call {
         put(&mut self.fields, name, text);
     }
 
-    /// The call as the user's side has it.
+    /// The call in the form of the events.
     pub(super) fn shown(&self) -> Object<'static> {
         let mut function = with_text("name", self.name());
         put(&mut function, "arguments", &self.arguments);
@@ -383,7 +383,7 @@ impl Call {
     }
 }
 
-/// The members that have a value. Version 1.0 forbids `null` for what is absent; servers of version 0.x send it.
+/// The members that have a value. Version 1.0 forbids `null` for missing values; servers of version 0.x send it.
 fn without_nulls(object: &Object<'_>) -> Object<'static> {
     let mut kept = Object::new();
     for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {

@@ -1,4 +1,4 @@
-//! Bodies of error responses (section 8). Some of them repeat the request, in which there may be secrets.
+//! Bodies of error responses (section 8). Some repeat the request, which may contain secrets.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) fn message(body: &str) -> Option<String> {
     said.or_else(|| error_message(body).map(|said| own(&said).to_owned()))
 }
 
-/// What a text says before pydantic's details, which repeat what it was given: `[type=missing, input_value=…`.
+/// The beginning of a text, before pydantic's details, which repeat its input: `[type=missing, input_value=…`.
 pub(super) fn own(text: &str) -> &str {
     let mut rest = text;
     while !rest.is_empty() {
@@ -38,7 +38,7 @@ fn short(text: &str) -> Option<String> {
     is_at_most(text, LONGEST).then(|| text.to_owned())
 }
 
-/// What is wrong with the request, and where.
+/// The problem of the request, and its place.
 fn problem(problem: &Object<'_>) -> Option<String> {
     let mut place = String::new();
     for step in problem.array("loc") {
@@ -54,7 +54,7 @@ pub(super) fn without_input(body: &str) -> Cow<'_, str> {
     if remove_input(&mut json) { json.to_json().into() } else { body.into() }
 }
 
-/// Removes the input beside each problem of a list, and behind each text. Returns whether there was one.
+/// Removes the input next to each problem of a list, and after each text. Returns whether there was one.
 fn remove_input(json: &mut Value<'_>) -> bool {
     match json {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! The conversation that the client keeps → turns and their events, for a page that was loaded again.
+//! Turns the client's conversation into turns and their events, for a page that was reloaded.
 //!
 //! No server is asked. A turn is everything from a user's message to the next one; the answers in between continue it.
 //! The id of a user's message begins with that of its turn, so turns have the same ids as before.
@@ -35,7 +35,7 @@ pub(super) fn read(call: Call, params: &Object<'_>) -> Option<Value<'static>> {
     Some(page(items, Value::Null))
 }
 
-/// An event in the list of a session, which says its turn, or in that of the turn.
+/// An event in the list of a session, which names its turn, or in the list of the turn.
 fn listed(call: Call, turn_id: &str, event: Object<'static>) -> Value<'static> {
     if call == Call::ListTurnEvents {
         return event.into();
@@ -49,11 +49,11 @@ fn listed(call: Call, turn_id: &str, event: Object<'static>) -> Value<'static> {
 struct Turn<'c> {
     id: &'c str,
     messages: &'c [Message],
-    /// How it ended, if it is not done.
+    /// How it ended, unless it is done.
     end: Option<&'c Object<'static>>,
 }
 
-/// The turns, oldest first. What is before the first message of the user belongs to no turn, unless the agent said it.
+/// The turns, oldest first. Messages before the user's first one belong to no turn, unless they are the agent's.
 fn turns(conversation: &Conversation) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
     let mut rest = &*conversation.messages;
@@ -71,7 +71,7 @@ fn turns(conversation: &Conversation) -> Vec<Turn<'_>> {
 }
 
 impl Turn<'_> {
-    /// What its user said.
+    /// The input of its user.
     fn input(&self) -> Value<'static> {
         let said = self.messages.iter().filter(|message| message.role() == "user");
         let items = said.map(|message| {
@@ -82,7 +82,7 @@ impl Turn<'_> {
         items.collect::<Vec<_>>().into()
     }
 
-    /// Its record. `kept` is the conversation, if it is the last turn: that is the one that can wait.
+    /// Its record. `kept` is the conversation, if this is the last turn: only that can have pending actions.
     fn record(&self, previous_turn_id: Value<'static>, kept: Option<&Conversation>) -> Value<'static> {
         let is_open = kept.and_then(|kept| kept.open_run.as_ref()).is_some_and(|run| run.turn_id == self.id);
         let state = match self.end {
@@ -106,7 +106,7 @@ impl Turn<'_> {
         record.into()
     }
 
-    /// Its events. The last turn has the state as well.
+    /// Its events. The last turn also has the state.
     fn events(&self, kept: Option<&Conversation>, emit: &mut dyn FnMut(Object<'static>)) {
         let mut created = event("turn.created", self.event_id(0), "");
         put(&mut created, "turn_id", self.id);
@@ -143,7 +143,7 @@ impl Turn<'_> {
                 _ => {}
             }
         }
-        // What became of each subagent is not kept. One that asks has not ended.
+        // The end of each subagent is not stored. A subagent with a question has not ended.
         let asks = kept.is_some_and(|kept| kept.open_run.is_some() || !kept.required_actions.is_empty());
         for thread_id in threads.into_iter().filter(|_| self.end.is_none() && !asks) {
             let mut done = event("thread.done", sentence(&[self.id, ":h:", thread_id]), thread_id);
@@ -158,7 +158,7 @@ impl Turn<'_> {
         }
     }
 
-    /// The thread of a message: that of its subagent. A result is in the thread of its call.
+    /// The thread of a message: its subagent's. A result is in the thread of its call.
     fn thread_at(&self, at: usize) -> &str {
         let call_id = self.messages.get(at).map_or("", Message::call_id);
         let mut before = self.messages.iter().take(at + 1).rev();
@@ -175,7 +175,7 @@ impl Turn<'_> {
     }
 }
 
-/// A message of the agent, with the reasoning before it. One that may have been cut off has no reason to have finished.
+/// A message of the agent, with the reasoning before it. A message that may have been cut off has no finish reason.
 fn said(message: &Message, thread_id: &str, reasoning: &str, is_whole: bool) -> Object<'static> {
     let mut said = event("model.message", message.id().to_owned(), thread_id);
     put(&mut said, "content", message.text.as_deref().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! A turn's input → what the conversation gets, and the answers to interrupts (sections 4 and 5).
+//! Adds a turn's input to the conversation, and creates the answers to interrupts (sections 4 and 5).
 //!
 //! The request and the decoder both add the input to the conversation, so that both have the same messages.
 
@@ -12,24 +12,23 @@ use super::conversation::{Conversation, Message};
 use super::parts::{content, invalid};
 use super::waiting::LEGACY;
 
-/// How the result of a tool of the page begins that has thrown, or took too long.
+/// The beginning of the result of a page's tool that threw or took too long.
 const FAILED: [&str; 2] = ["Tool execution failed", "Tool execution timed out after "];
 
-/// What a run is sent besides the conversation.
+/// The parts of a run's request besides the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     /// The answers to interrupts.
     pub(super) resume: Vec<Value<'static>>,
     /// The answer to an interrupt of a server that has no `resume`.
     pub(super) command: Option<Value<'static>>,
-    /// The answered actions, by their ids, and what each got: the text of a result, or else the payload; `null` if it was
-    /// cancelled.
+    /// The answered actions, by their ids, with the text of a result, or else the payload; `null` if cancelled.
     pub(super) answers: Vec<(String, Value<'static>, bool)>,
-    /// The messages before, which the input says again.
+    /// The earlier messages that the input repeats.
     pub(super) said_before: Vec<Message>,
 }
 
-/// The time when the turn was asked for, in milliseconds since 1970; 0 if it is not known.
+/// The time of the turn's request, in milliseconds since 1970; 0 if unknown.
 pub(super) fn now(terms: &Object<'_>) -> u64 {
     terms.get("now").and_then(Value::as_u64).unwrap_or_default()
 }
@@ -106,7 +105,7 @@ fn answer(
     } else {
         let mut entry = Object::new();
         put(&mut entry, "interruptId", asked.text("id"));
-        // Servers refuse an answer that comes too late, or take it for another one.
+        // Servers refuse an answer that comes too late, or mistake it for another one.
         let is_late = moment(asked.text("expires_at")).is_some_and(|end| now > 0 && end < now);
         if is_late || conversation.is_question(action_id) && is_refusal(item, &payload, asked) {
             payload = Value::Null;
@@ -121,8 +120,8 @@ fn answer(
     Ok(())
 }
 
-/// Whether a question, which is about no call, gets a denial in place of an answer, or a decision for which its schema has no
-/// place.
+/// Whether a question about no call gets a denial in place of an answer, or a decision that its schema does not provide
+/// for.
 fn is_refusal(item: &Object<'_>, payload: &Value<'_>, asked: &Object<'_>) -> bool {
     if let Some(approval) = item.object("approval") {
         return approval.text("status") == "deny";
@@ -136,7 +135,7 @@ fn is_refusal(item: &Object<'_>, payload: &Value<'_>, asked: &Object<'_>) -> boo
     !takes_decisions && payload.get("approved").is_some_and(|approved| approved.as_bool() == Some(false))
 }
 
-/// What an interrupt is answered with, in the form of its schema.
+/// The answer to an interrupt, in the form of its schema.
 fn payload(item: &Object<'_>, asked: &Object<'_>) -> Value<'static> {
     if item.text("type") == "user.tool_response" {
         let text = item.text("content");
@@ -158,7 +157,7 @@ fn payload(item: &Object<'_>, asked: &Object<'_>) -> Value<'static> {
         payload.insert(name.to_owned(), value.clone().into_owned());
     }
     let reason = approval.text("reason");
-    // One server refuses what its schema does not have.
+    // One server refuses members that its schema does not have.
     if !reason.is_empty() && (takes("reason") || !schema.contains("properties")) {
         put(&mut payload, "reason", reason);
     }

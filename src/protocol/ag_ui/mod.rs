@@ -1,9 +1,9 @@
 //! AG-UI, versions 1.0 and 0.x.
 //!
 //! There is one request: a run, with the whole conversation in it. (Some servers have more, to read a run again, and to
-//! stop it.) The server answers with a stream of events, and need
-//! not remember anything. So the client keeps the conversation: the decoder puts together what the
-//! next request repeats. Section numbers in this folder are those of the protocol note.
+//! stop it.) The server responds with a stream of events, and need not remember anything. So the client keeps the
+//! conversation: the decoder collects the parts that the next request repeats. Section numbers in this folder refer to
+//! the protocol note.
 
 mod conversation;
 mod decoder;
@@ -61,8 +61,8 @@ pub struct AgUi {
     recovery: Recovery,
 }
 
-/// How a run is read again whose stream broke (section 7). Nothing on the wire says what a server can do; the terms of a
-/// session do.
+/// How to read a run again after its stream broke (section 7). The wire does not show what a server supports; the
+/// session's terms do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Recovery {
     /// Not at all.
@@ -72,7 +72,7 @@ enum Recovery {
     Connect,
     /// Agent Framework with a store answers a run without messages with a snapshot of the thread.
     Snapshot,
-    /// ADK tells a thread's messages and state as JSON.
+    /// ADK returns a thread's messages and state as JSON.
     State,
 }
 
@@ -86,7 +86,7 @@ impl Recovery {
         }
     }
 
-    /// Whether the server tells what it has of a thread, and not the thread's runs.
+    /// Whether the server returns the current thread, and not the thread's runs.
     fn tells_threads(self) -> bool {
         matches!(self, Self::Snapshot | Self::State)
     }
@@ -103,7 +103,7 @@ impl AgUi {
 impl Protocol for AgUi {
     fn capabilities(&self) -> Capabilities {
         let resume = if self.recovery == Recovery::None { Resume::None } else { Resume::History };
-        // Answers are read without a session's terms. What repeats runs answers with streams.
+        // Responses are read without a session's terms. Servers that repeat runs respond with streams.
         Capabilities { resume, ..CAPABILITIES }.only_if(self.recovery != Recovery::Connect, MayAnswerWhole)
     }
 
@@ -126,7 +126,7 @@ impl Protocol for AgUi {
 
     fn answer<'a>(&self, call: Call, _: &Object<'_>, body: Value<'a>) -> Result<Value<'a>> {
         match call {
-            // Whether a run was there to be stopped is no news: it has ended then.
+            // Whether there was a run to stop does not matter: it has ended now.
             Call::CancelTurn => Ok(Value::Null),
             Call::SubscribeTurn
                 if body.get("messages").is_some_and(|messages| messages.as_array().is_some()) =>

@@ -37,7 +37,7 @@ fn part(part: &Value<'_>) -> Result<Value<'static>> {
     Ok(sent.into())
 }
 
-/// A source, and the type of the part that has it: what the media type says, or `known` for an address.
+/// A source, and the type of the part that contains it: the media type's, or `known` for a URL.
 fn source(url: &str, known: &'static str) -> Result<(&'static str, Object<'static>)> {
     let mut source = Object::new();
     if !url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
@@ -72,7 +72,7 @@ pub(super) fn read_content(content: Option<&Value<'_>>) -> Value<'static> {
     }
 }
 
-/// A part of version 0.x is its own source (`binary`), and has it under the name of its kind.
+/// A part of version 0.x contains its source directly (`binary`), under the name of its kind.
 fn read_part(part: &Object<'_>) -> Value<'static> {
     let source = part.object("source").unwrap_or(part);
     let (mut kind, mut value) = (source.text("type"), source.text("value"));
@@ -95,7 +95,7 @@ fn read_part(part: &Object<'_>) -> Value<'static> {
     if of == "text" {
         value = part.text("text");
     }
-    // Only the server knows what a handle stands for.
+    // Only the server knows what a handle refers to.
     let is_data = of == "file" && kind == "data";
     let head = if is_data { ["data:", media_type, ";base64,"] } else { [""; 3] };
     put(&mut read, name, &sentence(&[head[0], head[1], head[2], value]));

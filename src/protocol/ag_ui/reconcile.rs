@@ -1,5 +1,5 @@
-//! A snapshot of the messages and the client's own (section 6). Servers send the same message under another id, in
-//! another order, without its spaces, or not at all.
+//! Reconciles a snapshot of the messages with the client's own (section 6). Servers send the same message under another
+//! id, in another order, without its spaces, or not at all.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use crate::names::Names;
 use super::conversation::Message;
 use super::parts::text_of;
 
-/// A message of the snapshot, and the place of the client's message that it is.
+/// A message of the snapshot, and the index of the same message of the client.
 #[derive(Debug)]
 pub(super) struct Matched {
     pub(super) message: Message,
     pub(super) ours: Option<usize>,
 }
 
-/// Matches a snapshot with the client's messages: results by their calls, others by id, then by role, order and text, and
-/// then by their calls. What the snapshot leaves out is completed.
+/// Matches a snapshot with the client's messages: results by their calls, others by id, then by role, order and text,
+/// and then by their calls. Completes the parts that the snapshot omits.
 pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> {
     let mut places = Places::of(ours);
     let mut is_taken = vec![false; ours.len()];
     let mut matched: Vec<Matched> = Vec::with_capacity(snapshot.len());
     let mut after = 0;
-    // What has its own id must not be taken for another message with the same text.
+    // A message found by its id must not also match by its text.
     for message in snapshot {
         let place = places.free(message.role(), identity(&message), &is_taken);
         if let Some(at) = place {
@@ -40,7 +40,7 @@ pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> 
         let is_equal =
             |at: &usize| !is_taken[*at] && ours.get(*at).is_some_and(|known| is_like(known, message));
         let like = (after..ours.len()).find(is_equal);
-        // Only messages of the agent make calls.
+        // Only the agent's messages make calls.
         let Some(at) = like.or_else(|| places.by_call(message, &is_taken)) else { continue };
         is_taken[at] = true;
         after = at + 1;
@@ -56,7 +56,8 @@ pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> 
     matched
 }
 
-/// The messages after a snapshot: its own, and the client's reasoning in its place, unless the snapshot has reasoning.
+/// The messages after a snapshot: the snapshot's own, with the client's reasoning in its place, unless the snapshot has
+/// reasoning.
 pub(super) fn merged(ours: &[Message], matched: &[Matched]) -> Vec<Message> {
     let has_reasoning = matched.iter().any(|one| one.message.role() == "reasoning");
     let mut after = vec![usize::MAX; ours.len()];
@@ -90,7 +91,7 @@ fn complete(message: &mut Message, known: Option<&Message>) {
     }
 }
 
-/// Whether both say the same, apart from spaces around it.
+/// Whether both texts are equal, apart from surrounding spaces.
 fn is_like(known: &Message, message: &Message) -> bool {
     known.role() == message.role()
         && known.role() != "tool"
@@ -98,7 +99,7 @@ fn is_like(known: &Message, message: &Message) -> bool {
         && said(known) == said(message)
 }
 
-/// The text of a message, also of one with parts, without the spaces around it.
+/// The text of a message, or of its parts, without surrounding spaces.
 fn said(message: &Message) -> Cow<'_, str> {
     match &message.text {
         Some(text) => Cow::Borrowed(text.trim()),
@@ -106,11 +107,11 @@ fn said(message: &Message) -> Cow<'_, str> {
     }
 }
 
-/// The places of messages by what identifies them, in order. Calls of several turns can have the same id.
+/// The indexes of messages by what identifies them, in order. Calls of several turns can have the same id.
 struct Places {
     /// The ids, the calls that are answered, and the calls that are made, each kind behind its name.
     names: Names,
-    /// Of each the number of its first place that is not taken.
+    /// For each of these, the number of its first free place.
     first: Vec<usize>,
     /// The places, each with the number of the next one of the same.
     list: Vec<(usize, usize)>,
@@ -141,7 +142,7 @@ impl Places {
         }
     }
 
-    /// The first place that is not taken. What has no id is no other that has none.
+    /// The first free place. Messages without ids never match by id.
     fn free(&mut self, kind: &str, id: &str, is_taken: &[bool]) -> Option<usize> {
         let number = self.names.get(&key(kind, id)).filter(|_| !id.is_empty())?;
         let first = self.first.get_mut(number as usize)?;
@@ -160,7 +161,7 @@ impl Places {
     }
 }
 
-/// What tells a message from others of its role: its id, or the call that it answers.
+/// What distinguishes a message from others of its role: its id, or the call that it answers.
 fn identity(message: &Message) -> &str {
     if message.role() == "tool" { message.call_id() } else { message.id() }
 }

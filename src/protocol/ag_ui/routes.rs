@@ -1,4 +1,4 @@
-//! The requests: a run (sections 1 and 4), and what some servers have besides (section 7).
+//! The requests: a run (sections 1 and 4), and the additional ones of some servers (section 7).
 
 use crate::error::Result;
 use crate::json::{Object, Value};
@@ -11,8 +11,8 @@ use crate::protocol::{Call, Request};
 use super::conversation::Conversation;
 use super::{Recovery, history, input};
 
-/// The base URL is the endpoint itself, so the path is empty; some servers have others beside it. A session begins with its
-/// first run, and its lists are made of the conversation.
+/// The base URL is the endpoint itself, so the path is empty; some servers have other endpoints beside it. A session
+/// begins with its first run, and its lists are made from the conversation.
 const CALLS: Calls = calls! {
     CreateTurnStream "POST  | !session_id agent_name !turn_id input previous_turn_id terms",
     SubscribeTurn "POST ../connect | !session_id !turn_id input is_begun is_awaited said terms",
@@ -40,7 +40,7 @@ pub(super) fn request(call: Call, params: &Object<'_>) -> Result<Request> {
     let body = match (call, recovery) {
         (Call::CreateTurnStream, _) | (Call::SubscribeTurn, Recovery::Connect) => run(&params)?,
         (Call::CancelTurn, _) => Object::new(),
-        // A run of nothing is answered with the thread.
+        // The response to a run without messages is the thread.
         (Call::SubscribeTurn, Recovery::Snapshot) => {
             path.clear();
             run_of(&params, &Conversation::default(), input::Sent::default())
@@ -54,7 +54,7 @@ pub(super) fn request(call: Call, params: &Object<'_>) -> Result<Request> {
     Ok(route.request(path, &body, route.headers(call)))
 }
 
-/// What starts a run.
+/// Writes the start of a run.
 fn run(params: &Object<'_>) -> Result<Object<'static>> {
     let terms = params.object("terms").unwrap_or(const { &Object::new() });
     let mut conversation = Conversation::of(terms).before(params.text("turn_id"));
@@ -92,7 +92,7 @@ fn run_of(params: &Object<'_>, conversation: &Conversation, sent: input::Sent) -
 pub(super) fn local<'a>(call: Call, params: &Object<'a>) -> Option<Value<'a>> {
     let params = wire(params);
     if call != Call::CreateSession {
-        // A wrong option is refused by the request.
+        // The request itself refuses a wrong option.
         Route::of(CALLS, call).ok()?.fill(&params).ok()?;
         return history::read(call, &params);
     }

@@ -1,9 +1,9 @@
-//! What waits for the client (section 5): its own tools' calls for a result, interrupts for an answer.
+//! Pending actions (section 5): calls of the page's tools need a result, interrupts need an answer.
 
 use crate::json::{Object, Value};
 use crate::protocol::fields::{event, put, with_text};
 
-/// The custom event by which one server asks, in place of an outcome. It is the `action` of such a suspension.
+/// The custom event with which one server asks, in place of an outcome. It becomes the suspension's `action`.
 pub(super) const LEGACY: &str = "on_interrupt";
 
 /// The call that an event asks about.
@@ -15,7 +15,7 @@ pub(super) struct Asked<'c> {
     pub(super) thread_id: &'c str,
 }
 
-/// The event that asks for the result of a call, or for an approval of it. `suspension` says why it waits.
+/// The event that asks for the result or the approval of a call. `suspension` is the reason.
 pub(super) fn question(
     kind: &'static str,
     event_id: String,
@@ -37,7 +37,7 @@ pub(super) fn question(
     event
 }
 
-/// Why an interrupt waits.
+/// The reason of an interrupt.
 pub(super) fn suspension(interrupt: &Object<'_>) -> Object<'static> {
     let mut suspension = with_text("id", interrupt.text("id"));
     put(&mut suspension, "action", interrupt.text("reason"));
@@ -53,7 +53,7 @@ pub(super) fn suspension(interrupt: &Object<'_>) -> Object<'static> {
     suspension
 }
 
-/// Why a run waits that says so by a custom event. Its value is JSON text, or JSON.
+/// The reason of a run that waits with a custom event. Its value is JSON, or JSON in a text.
 pub(super) fn legacy_suspension(id: &str, value: &Value<'_>) -> Object<'static> {
     let parsed = value.as_str().and_then(|text| Value::parse(text).ok()).map(Value::into_owned);
     let value = parsed.unwrap_or_else(|| value.clone().into_owned());

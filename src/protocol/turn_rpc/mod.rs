@@ -2,7 +2,8 @@
 //! both dialects, and nothing else does: the gateway protocol, and Codex app-server (section 14).
 //!
 //! Messages have no numbers, and servers replay none. After a reconnect, the client reads the server's record of the
-//! turn, and goes on with the notifications. A relay that holds the socket numbers them, and replays them. Section numbers in this folder are those of the protocol note.
+//! turn, and continues with the notifications. A relay that holds the socket numbers them, and replays them. Section
+//! numbers in this folder are those of the protocol note.
 
 mod answer;
 mod codex;

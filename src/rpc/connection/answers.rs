@@ -8,13 +8,13 @@ use crate::rpc::{Message, Speaker};
 use super::calls::{PendingCall, Phase};
 use super::{Connection, Link, NEVER, Output, millis, network};
 
-/// The code of an error by which a server refuses a request that it has not carried out.
+/// The error code of a server that refuses a request without carrying it out.
 const REFUSED: i64 = -32600;
-/// The code of an error by which a relay says that it has no response any more.
+/// The error code of a relay that no longer has the response.
 const FORGOTTEN: i64 = -32051;
 
 impl<S: Speaker> Connection<S> {
-    /// A response to the request of this number came. Nothing may wait for it any more.
+    /// Takes the response to the request with this number. No call may be waiting for it any more.
     pub(super) fn responded(&mut self, number: u32, response: &str) {
         self.is_unsettled = true;
         if self.line.link == Link::Greeting && self.line.greeting == number {
@@ -41,7 +41,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// The response to the request that a call waits for.
+    /// Takes the response to the request that a call waits for.
     fn answered(&mut self, id: u32, response: &str) {
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
         call.asked = 0;
@@ -50,7 +50,7 @@ impl<S: Speaker> Connection<S> {
             let record = self.speaker.read(S::RECORD, "{}", response);
             let recreates = call.messages.recreates_thread;
             let is_another = record.is_ok_and(|record| self.threads.is_another(&record, recreates));
-            // A notice that it was unloaded, before the response, does not count any more.
+            // An unload notice that arrived before this response is outdated.
             let is_heard = !is_another && !is_refusal(response);
             self.threads.get(thread).is_subscribed = is_heard;
             if is_subscription {
@@ -69,10 +69,10 @@ impl<S: Speaker> Connection<S> {
         let result = self.read_response(asked, &params, response).map_err(forgotten);
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
         match result {
-            // The server may have unloaded the thread without a notice. All refusals have one code, and their texts are
-            // not reliable, so the thread is subscribed to anew, which changes nothing where it was not unloaded. A
-            // refused request was not carried out: sending it a second time, as it was, starts no second turn. No other
-            // error proves that.
+            // The server may have unloaded the thread without a notice. All refusals have the same code, and their
+            // texts are not reliable. So the call subscribes to the thread again, which changes nothing if it was not
+            // unloaded. A refused request was not carried out, so sending it unchanged a second time starts no second
+            // turn. No other error proves that.
             Err(refusal) if call.messages.subscribe.is_some() && is_undone(&refusal) => {
                 self.threads.unsubscribe(Some(&call.messages.thread));
                 call.params = params;
@@ -104,7 +104,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// Reads the response to a call. That of a stream may have any size.
+    /// Reads the response to a call. A stream's response may have any size.
     fn read_response(&self, call: S::Call, params: &str, response: &str) -> Result<String> {
         let limit = self.limits.largest_response;
         if response.len() > limit && !S::streams(call) {
@@ -116,7 +116,7 @@ impl<S: Speaker> Connection<S> {
 }
 
 impl<C> PendingCall<C> {
-    /// The response to its message at this place belongs to its stream, if it has one.
+    /// Adds the response to the message at this index to the call's stream, if it has one.
     fn take_response(&mut self, at: usize, response: &str) -> Option<Output> {
         match self.messages.list.get(at) {
             Some(Message::Request { method, .. }) => self.take(&response_to(response, method), false),
@@ -124,7 +124,7 @@ impl<C> PendingCall<C> {
         }
     }
 
-    /// A message belongs to its stream, if it has one. `is_current`: it is the one that was handed in last, as it is.
+    /// Adds a message to the call's stream, if it has one. `is_current`: it is the unchanged text of the last input.
     pub(super) fn take(&mut self, message: &str, is_current: bool) -> Option<Output> {
         if self.mark.is_empty() || self.phase == Phase::Ended {
             return None;
@@ -137,18 +137,18 @@ impl<C> PendingCall<C> {
     }
 }
 
-/// Why a call fails whose conversation the server has lost.
+/// The error of a call whose conversation the server has lost.
 fn lost() -> Error {
     let problem = "the server no longer has this conversation: create another session";
     Error::new(ErrorCode::Rpc, problem).with_status(Some(404))
 }
 
-/// Whether a server has refused a request, and so has not carried it out.
+/// Whether a server refused a request, and so did not carry it out.
 pub(in crate::rpc) fn is_undone(error: &Error) -> bool {
     code_of(error) == Some(REFUSED)
 }
 
-/// The error of a request. If the relay does not have the response, it is not known what became of it.
+/// The error of a request. If the relay lacks the response, the request's result is unknown.
 fn forgotten(error: Error) -> Error {
     if code_of(&error) == Some(FORGOTTEN) {
         network("the relay does not have the response any more")

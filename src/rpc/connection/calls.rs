@@ -1,4 +1,4 @@
-//! Calls: they wait for a connection, subscribe to their thread, send their messages, and are answered or stream.
+//! Calls: they wait for a connection, subscribe to their thread, send their messages, and get a response or a stream.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::rpc::wire::thread_mark;
@@ -16,16 +16,16 @@ pub(super) struct PendingCall<C> {
     pub(super) call: C,
     pub(super) params: String,
     timeout: u64,
-    /// When it has taken too long.
+    /// When it exceeds its time limit.
     pub(super) due: u64,
-    /// The longest silence of its stream.
+    /// The longest silence allowed in its stream.
     pub(super) idle: u64,
     pub(super) phase: Phase,
     /// When it got the connection.
     began: u64,
-    /// How many messages the connection had brought by then.
+    /// The connection's number of messages at that time.
     messages_before: u32,
-    /// What it says. The subscription is there until it is sent.
+    /// Its messages. The subscription is removed once it is sent.
     pub(super) messages: Messages,
     /// The subscription, once it is sent.
     subscription: Option<Message>,
@@ -33,20 +33,21 @@ pub(super) struct PendingCall<C> {
     pub(super) sent: usize,
     /// The number of the request that the call waits for.
     pub(super) asked: u32,
-    /// Why the server has refused it, if its messages are sent for the second time.
+    /// The server's refusal, if its messages are sent for the second time.
     pub(super) refusal: Option<Error>,
-    /// When its reader is asked for follow-up requests.
+    /// When to ask its reader for follow-up requests.
     pub(super) follow_up_at: u64,
     /// Requests whose responses are part of its stream.
     pub(super) parts: Vec<Part>,
-    /// What the messages of its stream contain: the id of its thread in quotes. Empty while there is no stream.
+    /// The mark of messages for its stream: the id of its thread in quotes. Empty without a stream.
     pub(super) mark: String,
-    /// Whether the message that is looked at belongs to its stream.
+    /// Whether the current message belongs to its stream.
     pub(super) is_named: bool,
-    /// Whether the messages are delivered as they come. Until then they are kept.
+    /// Whether messages are delivered at once. Until then they are kept.
     pub(super) is_read: bool,
     pub(super) kept: Vec<String>,
-    /// Whether the server tells of the thread. If it does not, the stream ends with what has come until it is read.
+    /// Whether the server sends messages of the thread. If it does not, the stream ends once it is read, with the
+    /// messages kept so far.
     pub(super) is_heard: bool,
     /// How its stream ended: the error, and the length of the silence that ended it.
     end: (Option<Error>, u64),
@@ -56,33 +57,33 @@ pub(super) struct PendingCall<C> {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) number: u32,
-    /// Its place among the messages of the call.
+    /// Its index in the messages of the call.
     pub(super) at: usize,
-    /// When the stream has waited too long for it.
+    /// When it exceeds its time limit.
     pub(super) due: u64,
 }
 
-/// How far a call has come.
+/// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It waits for a connection.
     Waiting,
     /// It must subscribe to its thread first.
     Unsubscribed,
-    /// The response to the subscription is on its way.
+    /// The response to the subscription is pending.
     Subscribing,
     /// Its messages can be sent.
     Ready,
-    /// The response to its first request is on its way.
+    /// The response to its first request is pending.
     Asked,
     /// Its stream has begun.
     Open,
-    /// Its stream has ended, and was not read yet.
+    /// Its stream has ended, but has not been read.
     Ended,
 }
 
 impl<C> PendingCall<C> {
-    /// Its stream ends.
+    /// Ends its stream.
     pub(super) fn end(&mut self, error: Option<Error>, silence: u64) {
         self.phase = Phase::Ended;
         self.parts.clear();
@@ -90,7 +91,7 @@ impl<C> PendingCall<C> {
         self.end = (error, silence);
     }
 
-    /// Whether a failure with this error means that nothing of the call was sent.
+    /// Whether nothing of the call was sent before it failed with this error.
     fn is_unsent_by(&self, error: &Error) -> bool {
         matches!(self.phase, Phase::Waiting | Phase::Unsubscribed | Phase::Ready)
             && matches!(
@@ -99,7 +100,7 @@ impl<C> PendingCall<C> {
             )
     }
 
-    /// Sends the messages that were not sent yet. Their responses must come in time.
+    /// Sends the remaining messages. Their responses are due at this time.
     fn send_rest(&mut self, outbox: &mut Outbox, held: &mut Option<Held>, due: u64) -> Result<()> {
         while let Some(message) = self.messages.list.get(self.sent) {
             let number = outbox.send(message)?;
@@ -112,7 +113,7 @@ impl<C> PendingCall<C> {
         Ok(())
     }
 
-    /// The requests that have no response, each with its number.
+    /// The requests without a response, each with its number.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = (u32, &Message)> {
         let subscription = self.subscription.as_ref().filter(|_| self.phase == Phase::Subscribing);
         let first = subscription.or_else(|| self.messages.list.first()).filter(|_| self.asked != 0);
@@ -121,7 +122,8 @@ impl<C> PendingCall<C> {
         first.map(|message| (self.asked, message)).into_iter().chain(parts)
     }
 
-    /// It goes on on a connection that has brought so many messages. Responses to what it has sent are due then.
+    /// Continues on a connection with this number of messages. Responses to the requests in flight are due at this
+    /// time.
     pub(super) fn go_on(&mut self, messages: u32, now: u64, due: u64) {
         (self.began, self.messages_before) = (now, messages);
         for part in &mut self.parts {
@@ -141,7 +143,7 @@ impl<S: Speaker> Connection<S> {
         Some(self.calls.remove(at))
     }
 
-    /// A front end makes a call.
+    /// Adds a call of a front end.
     pub(super) fn ask(&mut self, id: u32, call: S::Call, params: &str, (timeout, idle): (u64, u64)) {
         if let Some(answer) = self.speaker.local(call, params) {
             return self.outbox.push(Output::Respond { id, answer: Ok(answer), is_unsent: false });
@@ -172,14 +174,14 @@ impl<S: Speaker> Connection<S> {
         }));
     }
 
-    /// The stream is read from now on.
+    /// Delivers the stream from now on.
     pub(super) fn read(&mut self, id: u32) {
         let Some(call) = self.call(id) else { return };
         call.is_read = true;
         let kept = std::mem::take(&mut call.kept);
         if call.phase == Phase::Open && !call.is_heard {
-            // A thread of Codex can be subscribed to once its first turn has begun. It has begun now, and the next
-            // stream reads it.
+            // A thread of Codex can be subscribed to once its first turn has begun. It has begun by now, and the next
+            // stream subscribes.
             call.end(None, 0);
         }
         if !kept.is_empty() {
@@ -187,7 +189,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// Reports the ends of streams, once what came before is read.
+    /// Reports the ends of streams, once their messages are read.
     pub(super) fn end_streams(&mut self) {
         while let Some(call) = self.calls.iter().find(|call| call.phase == Phase::Ended && call.is_read)
             && let id = call.id
@@ -198,8 +200,8 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// A call had no response in time. If nothing has come since it was sent, and nothing comes for as long as a response
-    /// may take, the connection is dead: the next call makes another one.
+    /// Doubts the connection after a call without a response in time. If no message has come since the call was sent,
+    /// and none comes within the time limit of a response, the connection is dead: the next call opens another one.
     pub(super) fn doubt(&mut self, id: u32) {
         let (patience, now, messages) = (self.patience(), self.clock.now, self.line.messages);
         if let Some(call) = self.call(id)
@@ -211,14 +213,14 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// A call has taken too long.
+    /// Fails a call that has exceeded its time limit.
     pub(super) fn fail_late(&mut self, id: u32) {
         self.doubt(id);
         let limit = self.call(id).map_or(0, |call| call.timeout);
         self.respond(id, Err(no_answer(limit)));
     }
 
-    /// Ends a call with its answer.
+    /// Ends a call with its response.
     pub(super) fn respond(&mut self, id: u32, answer: Result<String>) {
         if let Some(call) = self.take_call(id) {
             let is_unsent = answer.as_ref().is_err_and(|error| call.is_unsent_by(error));
@@ -226,7 +228,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// Sends what waits to be sent, if there is a connection, and asks for one if there is none.
+    /// Sends all pending messages, or asks for a connection if there is none.
     pub(super) fn send_what_is_ready(&mut self) {
         let mut at = 0;
         while let Some(call) = self.calls.get(at) {
@@ -249,7 +251,7 @@ impl<S: Speaker> Connection<S> {
             }
             match self.send(at - 1) {
                 Ok(None) => {}
-                // The turn would wait for a response for ever: on another connection all of it is read.
+                // The turn would wait for this response for ever. Another connection reads the whole turn.
                 Err(error) if phase == Phase::Open => self.interrupt(&network(&error.message)),
                 answered => {
                     at -= 1;
@@ -259,7 +261,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// Sends what the call at this place waits to send. Returns the answer of a call that gets no response.
+    /// Sends the pending messages of the call at this index. Returns the result of a call that gets no response.
     fn send(&mut self, at: usize) -> Result<Option<String>> {
         let (now, due) = (self.clock.now, self.clock.after(self.patience()));
         let Self { line, held, calls, outbox, speaker, threads, .. } = self;
@@ -274,7 +276,7 @@ impl<S: Speaker> Connection<S> {
             }
         }
         // The call itself is sent after the response to the subscription: a server that works in parallel could begin
-        // before it tells of the thread.
+        // the call before it sends messages of the thread.
         if call.phase == Phase::Unsubscribed
             && let Some(message) = call.messages.subscribe.take()
         {
@@ -286,7 +288,7 @@ impl<S: Speaker> Connection<S> {
         let streams = S::streams(call.call);
         if call.phase == Phase::Ready {
             if streams {
-                // Its first news may come before the response.
+                // Its first messages may come before the response.
                 call.mark = thread_mark(&call.messages.thread);
             }
             let Some(first) = call.messages.list.first() else { return Ok(None) };
@@ -300,7 +302,7 @@ impl<S: Speaker> Connection<S> {
                 return speaker.read(call.call, &call.params, r#"{"result":null}"#).map(Some);
             }
             if streams && call.messages.subscribes {
-                // A stream that reads before the server tells of the thread would miss what comes in between.
+                // Reading before the server sends messages of the thread would miss the messages in between.
                 return Ok(None);
             }
         }

@@ -1,4 +1,4 @@
-//! Time that does not go back.
+//! A clock that never goes back.
 
 /// A time that never comes.
 pub(super) const NEVER: u64 = u64::MAX;
@@ -18,13 +18,13 @@ impl Clock {
         self.wall = wall;
     }
 
-    /// The end of a time limit that begins now; 0 is no limit.
+    /// The end of a time limit that begins now; 0 means no limit.
     pub(super) fn after(&self, limit: u64) -> u64 {
         self.now.saturating_add(limit_of(limit))
     }
 }
 
-/// A limit in milliseconds, where 0 is none.
+/// A limit in milliseconds, where 0 means none.
 pub(super) fn limit_of(limit: u64) -> u64 {
     if limit == 0 { NEVER } else { limit }
 }

@@ -1,12 +1,12 @@
-//! A socket to the server that a relay holds, by the relay's subprotocol (`docs/relay.md`, "Sockets").
+//! A socket to the server that a relay holds, through the relay's subprotocol (`docs/relay.md`, "Sockets").
 //!
-//! The relay numbers what the server says. After a broken connection the client names the last number it has, and gets what
-//! came after it: calls and streams go on as if nothing had happened. A request without a response is sent again under its
-//! old id, under which it reaches the server once.
+//! The relay numbers the server's messages. After a broken connection the client sends the last number it received, and
+//! gets the messages after it: calls and streams continue as if nothing had happened. A request without a response is
+//! sent again under its old id, and the relay passes it to the server only once.
 //!
-//! That has a limit in time. Then everything fails that was on its way, as on any lost connection, and the next connection
-//! begins anew; so it does if the relay lacks something that was missed. Only what was responded to the server cannot fail any
-//! more: it is sent again as long as the relay has the same socket, in which the ids of its requests hold.
+//! This works for a limited time. After that, or if the relay lacks a missed message, everything in flight fails, as on
+//! any lost connection, and the next connection starts over. Responses to the server's requests cannot fail any more,
+//! so they are sent again while the relay has the same socket: only there are the ids of its requests valid.
 
 use crate::error::{Error, ErrorCode};
 use crate::json::{ObjectWriter, Value, parse_u64, write_u64};
@@ -16,51 +16,52 @@ use crate::text::cut;
 use super::calls::Phase;
 use super::{Connection, Link, NEVER, Output, network};
 
-/// What a client has to ask for, as the subprotocol of its WebSocket.
+/// The subprotocol that a client requests for its WebSocket.
 pub const SUBPROTOCOL: &str = "turnwire.v1";
 
-/// How long a connection that broke is made again, and how long one of these may take to open, in milliseconds.
+/// How long a broken connection may take to be replaced, and how long each attempt may take to open, in milliseconds.
 pub(super) const LONGEST: u64 = 10_000;
-/// The first pause before that, in milliseconds, about. Each other one is as long as all before it.
+/// The approximate first pause between attempts, in milliseconds. Each further one is as long as all before it
+/// together.
 const PAUSE: u64 = 200;
-/// A connection that has lasted for so long is made again without a pause.
+/// A connection that lasted this long is replaced without a pause, in milliseconds.
 const SETTLED: u64 = 500;
-/// The code with which the relay closes the connection of a client when another one of the same name has come.
+/// The code with which the relay closes a connection when another one with the same name attaches.
 const SUPERSEDED: u16 = 4003;
 
-/// What is known of the held socket.
+/// The state of the held socket.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// The id of the relay's journal that was read last.
+    /// The id of the relay's journal that was last read.
     log: String,
-    /// Whether something was read of it that another connection can go on with.
+    /// Whether another connection can continue from what was read of it.
     is_begun: bool,
     /// The number of the last message.
     after: u64,
-    /// Whether the present connection has brought one.
+    /// Whether the present connection has brought a message.
     has_come: bool,
-    /// When the relay let it in last.
+    /// When the relay last accepted the client.
     attached_at: u64,
-    /// When the last connection broke that was of use.
+    /// When the last useful connection broke.
     broken_at: u64,
-    /// When the next one is made.
+    /// When to open the next one.
     dial_at: u64,
-    /// What was responded to requests of the server's, and the relay has not confirmed.
+    /// Responses to the server's requests that the relay has not confirmed.
     answers: Vec<Message>,
 }
 
 impl Held {
-    /// Whether another connection can go on with what is on its way, and there is something.
+    /// Whether anything is in flight, and another connection can continue with it.
     fn can_go_on(&self, is_awaited: bool) -> bool {
         self.is_begun && (is_awaited || !self.answers.is_empty())
     }
 
-    /// What remains when no connection can go on.
+    /// What remains when no connection can continue.
     pub(super) fn lost(self) -> Self {
         Self { log: self.log, answers: self.answers, ..Self::default() }
     }
 
-    /// Keeps a message that was sent and is no request, if it has to be sent again on another connection.
+    /// Keeps a sent response to the server, which may have to be sent again on another connection.
     pub(super) fn keep(held: &mut Option<Self>, message: &Message) {
         if let Some(held) = held
             && request_of(message).is_some()
@@ -69,7 +70,7 @@ impl Held {
         }
     }
 
-    /// The first message to the relay, for a client of this name.
+    /// The first message to the relay, from a client with this name.
     fn attach(&self, name: &str) -> String {
         let mut text = String::new();
         let mut object = ObjectWriter::new(&mut text);
@@ -84,23 +85,23 @@ impl Held {
 }
 
 impl<S: Speaker> Connection<S> {
-    /// Whether the connection broke, and another one is to go on in its place.
+    /// Whether the connection broke and will be replaced.
     pub(super) fn is_interrupted(&self) -> bool {
         self.dials_at() < NEVER
     }
 
-    /// Whether the connection that is being made takes the place of one that broke.
+    /// Whether the connection being opened replaces a broken one.
     pub(super) fn is_made_again(&self) -> bool {
         self.held.as_ref().is_some_and(|held| held.is_begun)
     }
 
-    /// When a connection is made in place of the one that broke.
+    /// When to replace the broken connection.
     pub(super) fn dials_at(&self) -> u64 {
         let held = self.held.as_ref().filter(|held| self.line.link == Link::Down && held.is_begun);
         held.map_or(NEVER, |held| held.dial_at)
     }
 
-    /// The connection is gone. What was sent on it goes on on the next one, if that can be.
+    /// Ends the connection. If possible, the next one continues with what is in flight.
     pub(super) fn interrupt(&mut self, error: &Error) {
         if self.line.link == Link::Down {
             return;
@@ -109,14 +110,14 @@ impl<S: Speaker> Connection<S> {
         let is_awaited = self.calls.iter().any(|call| !matches!(call.phase, Phase::Waiting | Phase::Ended));
         if let Some(held) = self.held.as_mut().filter(|held| held.can_go_on(is_awaited)) {
             let lasted = if is_open { now - held.attached_at } else { 0 };
-            // A server that gives no sign of life gives none on the next connection either.
+            // If a server gives no sign of life, another connection does not help.
             let was_well = error.code == ErrorCode::Network && lasted >= LONGEST;
             if std::mem::take(&mut held.has_come) || was_well {
                 held.broken_at = now;
             }
             let elapsed = now - held.broken_at;
             if elapsed < LONGEST {
-                // Not all clients of a relay that starts again come at the same time.
+                // The clients of a restarted relay should not reconnect all at once.
                 let jitter = self.outbox.id_prefix.bytes().next().map_or(0, u64::from);
                 held.dial_at = now + if lasted >= SETTLED { 0 } else { elapsed.max(PAUSE + jitter) };
                 self.line.link = Link::Down;
@@ -127,23 +128,23 @@ impl<S: Speaker> Connection<S> {
         self.lose(error);
     }
 
-    /// The server, or its relay, has closed the connection with this code.
+    /// Handles a connection that the server, or its relay, closed with this code.
     pub(super) fn left(&mut self, code: u16, error: &Error) {
         match code {
             SUPERSEDED if self.held.is_some() => self.superseded(error),
-            // The attachment was wrong, the socket has ended, there are too many readers: it is no use to go on.
+            // A wrong attachment, an ended socket, or too many readers: reconnecting is useless.
             4000 | 4001 | 4005 => self.lose(error),
             _ => self.interrupt(error),
         }
     }
 
-    /// The relay prefers another connection of this name. Soon after one broke, that is most likely the broken one, whose
-    /// beginning arrived late. To come again at any other time would only drive another client away.
+    /// The relay prefers another connection with this name. Soon after a break, that is most likely the broken one,
+    /// whose first message arrived late. At any other time, reconnecting would only displace another client.
     fn superseded(&mut self, error: &Error) {
         let now = self.clock.now;
         match self.held.as_mut().filter(|held| held.dial_at > 0 && now - held.broken_at < LONGEST) {
             Some(held) => {
-                // Two that drive each other away do not begin to count anew.
+                // Two clients that displace each other do not reset the time limit.
                 held.has_come = false;
                 self.interrupt(error);
             }
@@ -151,7 +152,7 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// The connection to the relay is open.
+    /// Attaches to the relay on the open connection.
     pub(super) fn attach(&mut self) {
         self.line.link = Link::Attaching;
         if let Some(held) = &self.held {
@@ -159,8 +160,8 @@ impl<S: Speaker> Connection<S> {
         }
     }
 
-    /// What the server says in a message that came: all of it, or behind a number of the relay's. `None` if only the relay
-    /// says something.
+    /// The server's message in a message from the relay, without the relay's number. Without a relay, the whole
+    /// message. `None` if the message is only the relay's.
     pub(super) fn taken_out<'m>(&mut self, message: &'m str) -> Option<&'m str> {
         let Some(held) = &mut self.held else { return Some(message) };
         if self.line.link == Link::Attaching {
@@ -182,7 +183,7 @@ impl<S: Speaker> Connection<S> {
         if !text.starts_with(r#"{"turnwire":"#) {
             return Some(text);
         }
-        // A request of the server's is answered, by this client or another one, or it was before.
+        // A request of the server's was answered, now or earlier, by this client or another one.
         let confirmed = Value::parse(text).unwrap_or_default();
         held.answers.retain(|answer| {
             request_of(answer).and_then(|id| Value::parse(id).ok()).as_ref() != confirmed.get("id")
@@ -190,7 +191,7 @@ impl<S: Speaker> Connection<S> {
         None
     }
 
-    /// The relay's first message.
+    /// Takes the relay's first message.
     fn attached(&mut self, message: &str) {
         let said = Value::parse(message).unwrap_or_default();
         let text = |name| said.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -200,7 +201,7 @@ impl<S: Speaker> Connection<S> {
         };
         let is_known = std::mem::replace(&mut held.is_begun, true);
         if held.log != text("log") {
-            // The ids of another socket's requests name others.
+            // On another socket the same ids name other requests.
             held.answers.clear();
             text("log").clone_into(&mut held.log);
         }
@@ -215,7 +216,7 @@ impl<S: Speaker> Connection<S> {
         self.greet();
     }
 
-    /// Nothing was missed. What may not have arrived is sent again.
+    /// Continues after a reconnect that missed nothing. Requests that may not have arrived are sent again.
     fn go_on(&mut self) {
         let (now, due) = (self.clock.now, self.clock.after(self.patience()));
         let Self { line, calls, outbox, .. } = self;
@@ -230,7 +231,7 @@ impl<S: Speaker> Connection<S> {
         self.is_unsettled = true;
     }
 
-    /// Sends again what was responded, and the relay has not confirmed.
+    /// Sends the unconfirmed responses again.
     pub(super) fn answer_again(&mut self) {
         for answer in self.held.iter().flat_map(|held| &held.answers) {
             self.outbox.repeat(answer, 0);
@@ -238,7 +239,7 @@ impl<S: Speaker> Connection<S> {
     }
 }
 
-/// The request of the server's that a message responds to, by its id.
+/// The id of the server's request that a message responds to.
 fn request_of(message: &Message) -> Option<&str> {
     match message {
         Message::Response { id, .. } | Message::Refusal { id, .. } => Some(id),

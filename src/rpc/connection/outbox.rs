@@ -1,22 +1,22 @@
-//! What goes out: the ids of requests, and how much a socket may be given.
+//! Outgoing messages: the ids of requests, and how much may be buffered in a socket.
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::rpc::Message;
 
 use super::{Output, millis, network};
 
-/// How many bytes may wait in a socket: it does not return what it was given.
+/// The maximum number of bytes buffered in a socket: it does not report whether it accepts more.
 const MAX_BUFFERED: u64 = 16 * 1024 * 1024;
 
-/// The outputs that were not polled yet.
+/// The outputs that have not been polled.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// The beginning of the ids of this client's requests, which no other ids have.
+    /// The beginning of the ids of this client's requests, unique to this client.
     pub(super) id_prefix: String,
-    /// How many messages were sent. A request's number is part of its id.
+    /// The number of messages sent. A request's number is part of its id.
     pub(super) count: u32,
     outputs: Vec<Output>,
-    /// How many bytes wait in the socket; `None` if it cannot send.
+    /// The number of bytes buffered in the socket; `None` if it cannot send.
     pub(super) buffered: Option<u64>,
 }
 
@@ -37,13 +37,13 @@ impl Outbox {
         self.outputs.extend(output);
     }
 
-    /// Takes the first output, if it is meant.
+    /// Takes the first output if it matches.
     pub(super) fn pop_if(&mut self, is_meant: fn(&Output) -> bool) -> Option<Output> {
         let is_there = self.outputs.first().is_some_and(is_meant);
         is_there.then(|| self.outputs.remove(0))
     }
 
-    /// Sends a message, and returns its number. If it fails, nothing of it was sent.
+    /// Sends a message, and returns its number. On failure, nothing of it was sent.
     pub(super) fn send(&mut self, message: &Message) -> Result<u32> {
         let Some(buffered) = self.buffered else {
             return Err(network("the connection is closing"));
@@ -67,7 +67,7 @@ impl Outbox {
         Ok(number)
     }
 
-    /// Sends a message again that had this number, on another connection.
+    /// Sends a message again on another connection, under its old number.
     pub(super) fn repeat(&mut self, message: &Message, number: u32) {
         let text = message.to_wire(&self.id_prefix, number);
         self.buffered = self.buffered.map(|buffered| buffered + text.len() as u64);

@@ -1,4 +1,4 @@
-//! Messages that came: responses, news of a thread, and requests of the server's.
+//! Incoming messages: responses, messages of a thread, and the server's requests.
 
 use crate::bytes::find_quote;
 use crate::json::Value;
@@ -9,7 +9,7 @@ use super::calls::Phase;
 use super::{Connection, Link};
 
 impl<S: Speaker> Connection<S> {
-    /// A message came: a text, or something else.
+    /// Takes a text message, or `None` for any other message.
     pub(super) fn received(&mut self, message: Option<&str>) {
         if self.line.link < Link::Attaching {
             return;
@@ -28,7 +28,7 @@ impl<S: Speaker> Connection<S> {
         self.told(method, read.get("id").is_some(), message);
     }
 
-    /// The server is alive.
+    /// Notes that the server is alive.
     fn hear(&mut self) {
         self.line.heard = self.clock.now;
         self.line.messages = self.line.messages.wrapping_add(1);
@@ -36,13 +36,13 @@ impl<S: Speaker> Connection<S> {
         self.line.dead_at = super::NEVER;
     }
 
-    /// Whether the message that came last belongs to this stream alone, as it is.
+    /// Whether the last message belongs, unchanged, to this stream only.
     pub fn is_alone(&self, id: u32) -> bool {
         self.held.is_none() && self.calls.iter().all(|call| call.is_named == (call.id == id))
     }
 
-    /// Messages came that are like an earlier one of this stream [alone](Self::is_alone). Returns whether its reader takes
-    /// them now, and no other one does; if not, they must be handed in as [`Input::Message`](super::Input::Message).
+    /// Notes messages that resemble an earlier one of this stream [alone](Self::is_alone). Returns whether only its
+    /// reader takes them, now; if not, they must be passed in as [`Input::Message`](super::Input::Message).
     pub fn hear_like(&mut self, id: u32, now: u64) -> bool {
         let Some(call) = self.calls.iter().find(|call| call.id == id) else { return false };
         let takes = call.is_read && call.phase == Phase::Open && !self.has_output();
@@ -54,12 +54,13 @@ impl<S: Speaker> Connection<S> {
         true
     }
 
-    /// A message came that is no response to this client. It belongs to the streams whose threads it names. Some belong to
-    /// all streams: requests of the server's, and others that may be about a thread that a stream's own thread has made,
-    /// which only the reader of the stream can tell.
+    /// Takes a message that is not a response to this client. It belongs to the streams whose threads it names. Some
+    /// messages belong to all streams: requests of the server's, and messages that may concern a thread created by a
+    /// stream's own thread, which only the reader of the stream can tell.
     fn told(&mut self, method: &str, is_request: bool, message: &str) {
         if let Some(thread) = self.speaker.unloaded(method, message) {
-            // It is subscribed to anew before it is used again. A call whose response is on its way learns of it by that.
+            // The thread is subscribed to again before its next use. A call in flight notices by this that it was
+            // unloaded.
             self.threads.unsubscribe(Some(&thread));
             for call in &mut self.calls {
                 if call.phase == Phase::Open && call.messages.thread == thread {
@@ -74,7 +75,7 @@ impl<S: Speaker> Connection<S> {
             call.is_named = is_for_all;
             unnamed += usize::from(!is_for_all && !call.mark.is_empty());
         }
-        // Each quote is looked at once, however many streams there are; the thread is usually named at the beginning.
+        // Each quote is examined once, however many streams there are; the thread is usually named at the beginning.
         let mut rest = message.as_bytes();
         while unnamed > 0
             && let Some(at) = find_quote(rest)
@@ -88,7 +89,7 @@ impl<S: Speaker> Connection<S> {
             }
             rest = rest.get(1..).unwrap_or_default();
         }
-        // What a relay says has the message in it.
+        // A relay's message only contains the server's, so it cannot be passed on unchanged.
         let is_current = self.held.is_none();
         for call in &mut self.calls {
             if call.is_named {

@@ -1,4 +1,4 @@
-//! A client played against a server that is a table: what is handed in, and what is to be done then.
+//! A client tested against a server that is a table: inputs and the expected outputs.
 
 mod calls;
 mod held;
@@ -15,7 +15,7 @@ use crate::rpc::{Message, Messages};
 
 use super::{Connection, Input, Limits, Output};
 
-/// The greeting's response that names the workspace.
+/// The response to the greeting, which names the workspace.
 const HELLO: &str = r#"{"workspace":{"id":"ws_1"}}"#;
 const MIB: u64 = 1024 * 1024;
 
@@ -23,13 +23,13 @@ const MIB: u64 = 1024 * 1024;
 struct Play {
     connection: Connection<AnyProtocol>,
     now: u64,
-    /// What the carrier says of its socket.
+    /// The socket's buffered bytes.
     buffered: Option<u64>,
-    /// The ids and methods of the requests that were sent.
+    /// The ids and methods of the sent requests.
     requests: Vec<(String, String)>,
-    /// What was sent, as it was.
+    /// The sent messages, unchanged.
     sent: Vec<String>,
-    /// The answers and errors of calls, and the messages of streams.
+    /// The responses and errors of calls, and the messages of streams.
     told: Vec<String>,
     /// The delays of wake-ups.
     wakes: Vec<String>,
@@ -53,7 +53,7 @@ impl Play {
         }
     }
 
-    /// A client of the gateway that is connected, after a call that was answered.
+    /// A connected client of the gateway, after a call that got its response.
     fn connected() -> Self {
         let mut play = Self::of(Dialect::Gateway);
         play.asks(1, Call::GetSession, r#"{"sessionId":"s1"}"#);
@@ -63,7 +63,7 @@ impl Play {
         play
     }
 
-    /// The same where a turn of thread `s1` is read, as call 2.
+    /// The same while a turn of thread `s1` is read, as call 2.
     fn streaming() -> Self {
         let mut play = Self::connected();
         play.starts(2);
@@ -73,7 +73,7 @@ impl Play {
         play
     }
 
-    /// Hands something in; returns what is to be done then.
+    /// Passes in an input; returns the outputs.
     fn hears(&mut self, input: Input<'_, Call>) -> Vec<String> {
         self.connection.handle_input(input, self.now);
         let mut done = Vec::new();
@@ -131,7 +131,7 @@ impl Play {
         }
     }
 
-    /// A call that may take half a second, and if it streams, be silent for two.
+    /// Makes a call with a limit of half a second, and of two seconds of silence if it streams.
     fn asks(&mut self, id: u32, call: Call, params: &str) -> Vec<String> {
         self.hears(Input::Ask { id, call, params, timeout: 500, idle_timeout: 2000 })
     }
@@ -141,7 +141,7 @@ impl Play {
         self.asks(id, Call::CreateTurnStream, params)
     }
 
-    /// The same with Codex, where the server makes the ids of turns.
+    /// The same with Codex, whose server makes the ids of turns.
     fn starts_codex(&mut self, id: u32) -> Vec<String> {
         let params = r#"{"sessionId":"s1","input":[{"type":"user.message","content":"Hi"}]}"#;
         self.asks(id, Call::CreateTurnStream, params)
@@ -151,7 +151,7 @@ impl Play {
         self.asks(id, Call::SubscribeTurn, r#"{"sessionId":"s1","turnId":"u"}"#)
     }
 
-    /// The server responds to the oldest open request of this method.
+    /// The server's response to the oldest open request with this method.
     fn responds(&mut self, method: &str, what: &str) -> Vec<String> {
         let at = self.requests.iter().position(|(_, asked)| asked == method).expect(method);
         let (id, _) = self.requests.remove(at);
@@ -171,19 +171,19 @@ impl Play {
         self.hears(Input::Message(&format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)))
     }
 
-    /// So much time passes, in milliseconds.
+    /// Lets this many milliseconds pass.
     fn passes(&mut self, time: u64) -> Vec<String> {
         self.now += time;
         self.hears(Input::Tick)
     }
 
-    /// When the carrier is to wake it up.
+    /// The last requested wake-up.
     fn wake(&self) -> &str {
         self.wakes.last().expect("there is one")
     }
 }
 
-/// A thread that was created so many seconds after the first one.
+/// A thread created this many seconds after the first one.
 fn thread(id: &str, created_at: u32) -> String {
     format!(
         r#"{{"thread":{{"id":"{id}","workspace_id":"ws_1","mode":"Chat","created_at":{},"turns":[]}}}}"#,

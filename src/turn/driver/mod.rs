@@ -1,9 +1,8 @@
-//! What to do next for a turn: each request, wait and end, and how each failure is recovered from. Without any I/O.
+//! Decides what to do next for a turn: each request, wait and end, and the recovery from each failure. Without any I/O.
 //!
-//! The caller carries out a [`Step`], says how it went by an [`Outcome`], and gets the next step. What is being done is
-//! a [`State`], and `docs/architecture.md` has the table of what follows from what. The cursor decides which events of
-//! a resumed stream are new. So each event is delivered once, however often a connection breaks (protocol note,
-//! section 2.4).
+//! The caller carries out a [`Step`], reports its [`Outcome`], and gets the next step. The current activity is a
+//! [`State`]; `docs/architecture.md` has the table of transitions. The cursor decides which events of a resumed stream
+//! are new, so each event is delivered once, however often a connection breaks (protocol note, section 2.4).
 
 mod context;
 mod pager;
@@ -31,15 +30,15 @@ use states::{
 /// What to do next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Ask for a stream, and push what it brings.
+    /// Open a stream, and push what it brings.
     Open(Plan),
-    /// Ask for JSON.
+    /// Send a request for JSON.
     Ask(Plan),
     /// Wait before the next attempt: the connection is lost.
     Retry(Pause),
-    /// Wait before the server is asked again: it answers, and has not said the rest yet.
+    /// Wait before asking the server again: it responds, but has not returned everything yet.
     Wait(Waiting),
-    /// Nothing: it is over, and this is what to report.
+    /// Stop, and report this result.
     End(Result<()>),
 }
 
@@ -50,20 +49,20 @@ pub struct Plan {
     pub call: Call,
     /// Its parameters: a JSON object.
     pub params: String,
-    /// The last event that came, if the request resumes a stream.
+    /// The number of the last event received, if the request resumes a stream.
     pub resumes_after: Option<u64>,
 }
 
-/// How a step went.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<'a> {
-    /// The stream was read to its end, or as far as [`TurnReader::push`] wanted.
+    /// The stream was read to its end, or until [`TurnReader::push`] returned an error.
     Ended,
-    /// The answer, in turnwire's form.
+    /// The response, in turnwire's form.
     Answered(&'a str),
     /// It failed.
     Failed(Failure),
-    /// The caller stopped it. What was sent is with the server.
+    /// The caller stopped it. The request was sent.
     Aborted,
     /// It was stopped, or failed, before anything was sent.
     Unsent,
@@ -71,10 +70,10 @@ pub enum Outcome<'a> {
     Waited,
 }
 
-/// When an outcome came, and the chance in what follows from it.
+/// When an outcome came, and the random number for the decisions that follow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
-    /// By any clock that does not go back, in milliseconds.
+    /// By any monotonic clock, in milliseconds.
     pub now: f64,
     /// From 0 up to 1.
     pub random: f64,
@@ -85,7 +84,7 @@ pub struct Moment {
 pub struct TurnDriver {
     cx: Context,
     state: State,
-    /// Whether there is a wait before what the state asks for.
+    /// Whether the driver waits before the state's request.
     is_backing_off: bool,
 }
 
@@ -139,53 +138,53 @@ impl TurnDriver {
         &self.cx.request.previous_turn_id
     }
 
-    /// Names the agent, and the id of a new turn. Protocols need both whose capabilities have `client_ids`.
+    /// Sets the agent's name, and the id of a new turn. Protocols with the capability `client_ids` need both.
     pub fn set_start(&mut self, agent_name: &str, turn_id: &str) {
         agent_name.clone_into(&mut self.cx.request.agent_name);
         turn_id.clone_into(&mut self.cx.request.turn_id);
     }
 
-    /// Sets what every request says of the session (a JSON object). Protocols need it whose servers know no turns.
+    /// Sets the session's fields of every request (a JSON object). Protocols without turns on the server need them.
     pub fn set_terms(&mut self, terms: &str) {
         terms.clone_into(&mut self.cx.request.terms);
     }
 
-    /// Sets what the start says besides the input (a JSON object). Protocols take it whose capabilities have a
-    /// `socket`.
+    /// Sets the fields of the start besides the input (a JSON object). Protocols with the capability `socket` take
+    /// them.
     pub fn set_options(&mut self, options: &str) {
         options.clone_into(&mut self.cx.request.options);
     }
 
-    /// Sets how many messages the user had sent in the session before this turn, if that is known. The count tells
-    /// the turn from an earlier one with the same input.
+    /// Sets how many messages the user had sent in the session before this turn, if known. The count distinguishes the
+    /// turn from an earlier one with the same input.
     pub fn set_user_message_count(&mut self, count: Option<u64>) {
         self.cx.request.user_message_count = count;
     }
 
-    /// Cancels the turn when its stream is left, for servers that have no other way.
+    /// Cancels the turn by leaving its stream, for servers that have no other way.
     pub fn cancel_by_disconnect(&mut self) {
         self.cx.cancels_by_disconnect = true;
     }
 
-    /// What was read.
+    /// The turn's reader.
     #[must_use]
     pub fn reader(&self) -> &TurnReader {
         &self.cx.reader
     }
 
-    /// What was read, to be moved on.
+    /// The turn's reader, mutable.
     pub fn reader_mut(&mut self) -> &mut TurnReader {
         &mut self.cx.reader
     }
 
-    /// Streams the turn: starts it, or subscribes to it after `after`, by default after the last event that came.
+    /// Streams the turn: starts it, or subscribes to it after `after`, by default after the last event received.
     /// Returns the first step.
     pub fn stream(&mut self, after: Option<u64>, reconnect: Reconnect, trace: StartTrace) -> Result<Step> {
         let plan = self.cx.reader.machine_mut().stream(after)?;
         Ok(self.begin(plan, true, reconnect, trace))
     }
 
-    /// Starts the turn without a stream, where the protocol can; otherwise with one. Returns the first step.
+    /// Starts the turn, without a stream if the protocol supports that. Returns the first step.
     pub fn start(&mut self, reconnect: Reconnect, trace: StartTrace) -> Result<Step> {
         if self.cx.conventions().start_needs_stream() {
             return self.stream(None, reconnect, trace);
@@ -194,8 +193,8 @@ impl TurnDriver {
         Ok(self.begin(plan, false, reconnect, trace))
     }
 
-    /// Brings the turn to its end, with all its events: streams it or, once it has ended, lists what is missing. Returns
-    /// the first step, which is the end if nothing is missing.
+    /// Brings the turn to its end, with all its events: streams it or, once it has ended, lists the missing events.
+    /// Returns the first step, which is the end if nothing is missing.
     pub fn complete(&mut self, reconnect: Reconnect, trace: StartTrace) -> Result<Step> {
         if !self.cx.machine().status().is_terminal() {
             return self.stream(None, reconnect, trace);
@@ -205,7 +204,7 @@ impl TurnDriver {
         }
         self.prepare(false, reconnect);
         let ended = self.cx.found.clone();
-        // A transcript has the events as well.
+        // A transcript also contains the events.
         let transcript = self.cx.conventions().transcripts().zip(self.cx.turn_reads());
         let first = match transcript {
             Some(by) => Transition::to(State::Watching(Watching::new(by, ended))),
@@ -214,8 +213,7 @@ impl TurnDriver {
         Ok(self.apply(first, 0.0))
     }
 
-    /// Looks whether a start arrived of which that is not known. If not, the turn is not started. Returns the first
-    /// step.
+    /// Looks whether an uncertain start arrived. If not, does not start the turn. Returns the first step.
     pub fn look(&mut self, reconnect: Reconnect) -> Result<Step> {
         if !self.cx.is_started() {
             self.cx.reader.machine_mut().start()?;
@@ -227,12 +225,12 @@ impl TurnDriver {
         Ok(step)
     }
 
-    /// Takes how a record of the turn says that it stands.
+    /// Applies the state from a record of the turn.
     pub fn take_state(&mut self, state: &Object<'_>) {
         self.cx.take_state(state);
     }
 
-    /// Takes events that the caller has listed: all of the turn if `is_all`.
+    /// Takes events that the caller has listed: all events of the turn if `is_all`.
     pub fn fill(&mut self, events: &[Value<'_>], is_all: bool) {
         fill(&mut self.cx, events);
         if is_all {
@@ -244,34 +242,33 @@ impl TurnDriver {
         }
     }
 
-    /// Whether the turn is looked for among the session's turns.
+    /// Whether the driver is looking for the turn among the session's turns.
     #[must_use]
     pub fn is_looking(&self) -> bool {
         self.state.locating().is_some() && listed(&self.cx).is_some()
     }
 
-    /// The session's newest turn before the start, as far as it is known. The session's next starts can use it as
-    /// well.
+    /// The session's newest turn before the start, if known. The session's next starts can use it as well.
     #[must_use]
     pub fn newest(&self) -> &Newest {
         &self.cx.request.trace.newest
     }
 
-    /// Sets the ids of the session's turns that are known to be others.
+    /// Sets the ids of the session's turns that are known to be different ones.
     pub fn set_others(&mut self, ids: &[String]) {
         self.cx.request.trace.others = ids.to_vec();
     }
 
-    /// The head of a stream's answer has come.
+    /// Notes that the head of a stream's response has come.
     pub fn opened(&mut self, now: f64) {
         self.cx.opened_at = Some(now);
     }
 
-    /// Takes how the last step went. Returns the next step.
+    /// Takes the outcome of the last step. Returns the next step.
     pub fn next(&mut self, outcome: Outcome<'_>, moment: Moment) -> Step {
         let (cx, now) = (&mut self.cx, moment.now);
         let transition = match outcome {
-            // A pause may have turned out to be the turn's end.
+            // What looked like a pause may have been the turn's end.
             Outcome::Waited if SeparateAnswers::EXISTS && self.state.was_ended(cx) => backfill(cx),
             Outcome::Waited => Transition::stay(Then::Ask),
             Outcome::Answered(json) => {
@@ -279,7 +276,8 @@ impl TurnDriver {
                 self.state.answered(cx, answer.as_object().unwrap_or(const { &Object::new() }), now)
             }
             Outcome::Ended => self.state.ended(cx, None, now),
-            // A connection that breaks then, or is left since the server keeps it open, takes nothing away.
+            // During the grace period nothing is lost if the connection breaks, or is left because the server keeps it
+            // open.
             Outcome::Failed(_) if cx.reader.grace() > 0 => self.state.ended(cx, None, now),
             Outcome::Failed(failure) if self.lacks_token(&failure) => Transition::end(StreamEnd::Refused),
             Outcome::Failed(failure) => self.state.failed(&mut self.cx, failure, now),
@@ -315,7 +313,7 @@ impl TurnDriver {
                 }
             }
             StreamPlan::Subscribe => Transition::to(follow(cx, None)),
-            // The same start reaches the server once.
+            // The relay passes the same start to the server only once.
             StreamPlan::Look if wants_stream && cx.reader.is_relayed() => start(cx),
             StreamPlan::Look => {
                 let lost = match &self.state {
@@ -325,7 +323,7 @@ impl TurnDriver {
                 match (cx.conventions().repeats(), cx.turn_reads()) {
                     (Some(by), _) => Transition::to(repeat(by, cx)),
                     (None, Some(by)) => Transition::to(State::Locating(Locating::new(by, lost, true, true))),
-                    // The request is refused, which tells that nothing can be known.
+                    // The protocol refuses this request: the error says that the turn's fate is unknown.
                     (None, None) => Transition::to(State::Streaming),
                 }
             }
@@ -360,7 +358,7 @@ impl TurnDriver {
         }
     }
 
-    /// The step that the state asks for.
+    /// The step for the state's request.
     fn ask(&mut self) -> Step {
         self.is_backing_off = false;
         let Self { cx, state, .. } = self;
@@ -383,34 +381,33 @@ impl TurnDriver {
         if !is_start && (Sockets::EXISTS || Relays::EXISTS || ClientConversations::EXISTS) {
             cx.reader.resume(&plan.params);
         }
-        // Before the turn has an id it is looked for once more, whatever the number of attempts.
+        // Before the turn has an id, it is looked for once more after any number of attempts.
         cx.reader.connected(is_start && !cx.retry.is_off() || !cx.retry.is_exhausted());
         plan.resumes_after = (!is_start && cx.is_resuming).then(|| cx.machine().cursor().last());
         Step::Open(plan)
     }
 
-    /// Whether nothing was sent that may have changed the turn. Once the turn has begun, nothing does.
+    /// Whether nothing was sent that may have changed the turn. Once the turn has begun, that is always so.
     fn is_untouched(&self) -> bool {
         let is_started = self.cx.is_started();
-        // Where turns cannot be read, one whose start was lost is looked for in a stream.
+        // If turns cannot be read, a lost start is looked for in a stream.
         let has_only_streams = self.cx.turn_reads().is_none();
         let is_looking = self.state.locating().is_some()
             || has_only_streams && !is_started && matches!(self.state, State::Streaming);
         !is_looking && (!self.cx.has_answered() || is_started)
     }
 
-    /// Whether a failure ends it for lack of a token: nothing was sent. Only a turn that has begun is worth more
-    /// attempts.
+    /// Whether the run ends because there is no token. Nothing was sent. Only a turn that has begun gets more attempts.
     fn lacks_token(&self, failure: &Failure) -> bool {
         let is_last = !self.cx.is_started() || self.cx.retry.is_off();
         failure.error.code == ErrorCode::Token && self.is_untouched() && is_last
     }
 
-    /// The caller has stopped it, before anything was sent if `is_unsent`.
+    /// The caller has stopped the run, before anything was sent if `is_unsent`.
     fn stopped(&mut self, is_unsent: bool) -> Transition {
         let is_started = self.cx.is_started();
         let sends_nothing = is_unsent || !is_started && (self.is_backing_off || self.state.sends_nothing());
-        // A start that may have arrived is not taken back by what comes after it.
+        // If a start may have arrived, stopping a later step does not undo it.
         if self.is_untouched() && sends_nothing {
             return Transition::end(StreamEnd::Refused);
         }
@@ -428,8 +425,8 @@ impl TurnDriver {
     }
 }
 
-/// The marker of the session's list of turns, if its newest turn is read before the start: if a lost start is looked for
-/// in the list, and neither that turn nor the place of the new one is known.
+/// The marker of the session's list of turns, if its newest turn must be read before the start: a lost start would be
+/// looked for in the list, and neither the newest turn nor the new turn's place is known.
 fn lists_newest(cx: &Context) -> Option<TurnLists> {
     let must_know = cx.request.trace.newest == Newest::Unknown
         && !cx.retry.is_off()
@@ -437,10 +434,10 @@ fn lists_newest(cx: &Context) -> Option<TurnLists> {
     listed(cx).filter(|_| must_know)
 }
 
-/// The turn is cancelled, since its stream is left.
+/// Ends the turn as cancelled, since its stream was left.
 fn cancelled(cx: &mut Context) -> StreamEnd {
     if !cx.is_started() {
-        // It may have begun. Before the next turn the history is read.
+        // It may have begun. The history is read before the next turn.
         let mut turn = Object::new();
         turn.set("id", cx.request.turn_id.clone().into());
         cx.reader.found(&turn);
@@ -452,7 +449,7 @@ fn cancelled(cx: &mut Context) -> StreamEnd {
     StreamEnd::Eof
 }
 
-/// The last of too many failures.
+/// The error after too many failures.
 fn too_many(attempts: u32, error: &Error) -> Error {
     let before = sentence(&["it failed ", &digits(attempts.into()), " times in a row, at last: "]);
     incomplete(&before, error, "")

@@ -2,17 +2,17 @@
 
 use crate::json::{Object, ObjectWriter, Value};
 
-/// Turns of a page: the most that servers send (sections 1.2 and #5).
+/// Turns per page: the maximum that servers return (sections 1.2 and #5).
 pub(super) const PAGE: u64 = 25;
-/// Pages of a list. A server with more repeats them.
+/// The maximum number of pages of a list. A server with more pages repeats them.
 const MOST_PAGES: u32 = 4000;
 
-/// The place in a list.
+/// The position in a list.
 #[derive(Debug, Default)]
 pub(super) struct Pager {
-    /// Names the next page; empty for the first one.
+    /// The token of the next page; empty for the first one.
     token: String,
-    /// Pages that were read.
+    /// The number of pages read.
     pages: u32,
 }
 
@@ -21,12 +21,12 @@ impl Pager {
         self.token.is_empty()
     }
 
-    /// How many pages were read.
+    /// The number of pages read.
     pub(super) fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// Goes on after this page. Returns whether there is another one; if not, the list begins anew.
+    /// Moves past this page. Returns whether there is another one; if not, the list starts over.
     pub(super) fn advance(&mut self, page: &Object<'_>) -> bool {
         self.pages += 1;
         let token = page.text("next");
@@ -39,12 +39,12 @@ impl Pager {
         has_next
     }
 
-    /// Writes what names the page.
+    /// Writes the page's token and limit.
     pub(super) fn write(&self, params: &mut ObjectWriter<'_>, limit: u64) {
         self.write_as("page_token", params, limit);
     }
 
-    /// Writes what names the page, under the name that this list uses.
+    /// Writes them, with the name that this list uses for the token.
     pub(super) fn write_as(&self, name: &str, params: &mut ObjectWriter<'_>, limit: u64) {
         params.u64("limit", limit);
         if !self.token.is_empty() {
@@ -53,7 +53,7 @@ impl Pager {
     }
 }
 
-/// A session's turns, as far as they were read.
+/// A session's turns read so far.
 #[derive(Debug, Default)]
 pub(super) struct TurnPages {
     pub(super) turns: Vec<Value<'static>>,
@@ -61,7 +61,7 @@ pub(super) struct TurnPages {
 }
 
 impl TurnPages {
-    /// Pages that are read to find one turn.
+    /// The maximum number of pages to read to find one turn.
     const MOST: u32 = 40;
 
     /// Takes a page. Returns whether there is another one.
@@ -70,7 +70,7 @@ impl TurnPages {
         self.pager.advance(page)
     }
 
-    /// Whether enough pages were read.
+    /// Whether the maximum number of pages was read.
     pub(super) fn is_full(&self) -> bool {
         self.pager.pages() >= Self::MOST
     }

@@ -1,4 +1,4 @@
-//! What a turn's requests say.
+//! The contents of a turn's requests.
 
 use crate::json::ObjectWriter;
 use crate::turn::conventions::Conventions;
@@ -11,13 +11,14 @@ pub(super) struct TurnRequest {
     pub(super) input: TurnInput,
     /// The turn that this one follows; empty if the server decides.
     pub(super) previous_turn_id: String,
-    /// The agent, where every turn names it.
+    /// The agent, for protocols that name it in every turn.
     pub(super) agent_name: String,
-    /// The id that the client made for the turn. If the turn only answers, the id under which it goes on.
+    /// The id that the client made for the turn. If the input consists of separate answers: the id of the answered
+    /// turn.
     pub(super) turn_id: String,
-    /// What every request says of the session (a JSON object); empty if nothing.
+    /// The session's fields of every request (a JSON object); empty if there are none.
     pub(super) terms: String,
-    /// What the start says besides the input (a JSON object); empty if nothing.
+    /// The fields of the start besides the input (a JSON object); empty if there are none.
     pub(super) options: String,
     /// How many messages the user had sent in the session before this turn, if known.
     pub(super) user_message_count: Option<u64>,
@@ -35,7 +36,7 @@ impl TurnRequest {
         params
     }
 
-    /// Writes what starts the turn.
+    /// Writes the parameters of the start.
     pub(super) fn write_start(&self, conventions: Conventions, params: &mut ObjectWriter<'_>) {
         if let Some(input) = self.input.json() {
             params.raw("input", input);
@@ -46,7 +47,7 @@ impl TurnRequest {
         let mut previous = &self.previous_turn_id;
         if conventions.client_ids.is_some() {
             params.str("agent_name", &self.agent_name).str("turn_id", &self.turn_id);
-            // A client that makes ids also says which turn comes before.
+            // A client that makes ids also names the previous turn.
             if let ("" | "auto", Newest::Turn(id)) = (&**previous, &self.trace.newest) {
                 previous = id;
             }
@@ -56,7 +57,7 @@ impl TurnRequest {
         }
     }
 
-    /// Writes what names the turn.
+    /// Writes the turn's name.
     pub(super) fn write_turn(&self, reader: &TurnReader, params: &mut ObjectWriter<'_>) {
         let id = reader.machine().id();
         params.str("turn_id", id.unwrap_or(&self.turn_id));

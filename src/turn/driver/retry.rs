@@ -1,52 +1,52 @@
-//! How long a turn may be retried, and how long each wait is.
+//! How often a turn's requests are retried, and how long each wait is.
 
 use crate::error::Error;
 use crate::turn::{Failure, Reconnect};
 
-/// The longest wait that a stream can ask for (`retry:`), in milliseconds: the limit of the vendor's own clients.
+/// The longest delay that a stream can ask for (`retry:`), in milliseconds: the limit of the vendor's own clients.
 const LONGEST_RETRY: u32 = 30_000;
-/// The first wait for a server that answers, in milliseconds.
+/// The first wait for a server that responds, in milliseconds.
 const FIRST_WAIT: u32 = 500;
 /// How often that wait doubles: up to 2 seconds.
 const DOUBLINGS: u32 = 2;
-/// How often a turn is located whose start may still be on its way.
+/// How often a turn is looked for while its start may still be in flight.
 pub(super) const LOCATE_ATTEMPTS: u32 = 3;
 
 /// A wait before the next attempt to reach the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pause {
-    /// How long, in milliseconds.
+    /// The length, in milliseconds.
     pub delay: f64,
-    /// The part of it that the server asks for, in milliseconds. After that the wait may be cut short.
+    /// The part that the server asks for, in milliseconds. After that part the pause may be cut short.
     pub least: f64,
     /// The number of the attempt, from 1 on.
     pub attempt: u32,
-    /// What failed before.
+    /// The failure before it.
     pub cause: Error,
 }
 
-/// A wait for what the server has not said yet. It uses up no attempts.
+/// A wait for a server that responds but has not returned everything. It uses up no attempts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Waiting {
-    /// How long until the server is asked again, in milliseconds.
+    /// How long until the next request, in milliseconds.
     pub delay: f64,
-    /// What is waited for.
+    /// What the wait is for.
     pub awaited: Awaited,
 }
 
-/// What a server that can be reached has not said yet.
+/// What a reachable server has not returned yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
-    /// The turn's end. The server says that the turn runs, or has just taken answers, and has no stream of it.
+    /// The turn's end. The server reports that the turn runs, or has just accepted answers, and has no stream of it.
     Turn,
-    /// The turn's answer in the session's history. Nothing tells whether the server still works on it.
+    /// The turn's answer in the session's history. It is unknown whether the server is still working on it.
     History,
     /// The rest of the turn's list of events. The turn has ended.
     Events,
 }
 
 impl Awaited {
-    /// The word for JavaScript.
+    /// The name in JavaScript.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -57,17 +57,17 @@ impl Awaited {
     }
 }
 
-/// The attempts that are left to reach the server.
+/// The attempts left to reach the server.
 #[derive(Debug, Default)]
 pub struct RetryBudget {
     reconnect: Reconnect,
-    /// Attempts in a row that brought nothing new.
+    /// Consecutive attempts without anything new.
     attempts: u32,
-    /// Waits in a row for a server that answers.
+    /// Consecutive waits for a server that responds.
     waits: u32,
-    /// Streams in a row that ended by themselves and brought nothing.
+    /// Consecutive streams that ended by themselves and brought nothing.
     empty_streams: u32,
-    /// How often in a row the stream had expired.
+    /// Consecutive streams that had expired.
     expired_streams: u32,
 }
 
@@ -76,13 +76,13 @@ impl RetryBudget {
         Self::after(reconnect, 0)
     }
 
-    /// What is left after this number of attempts in a row.
+    /// The budget after this number of consecutive attempts.
     #[must_use]
     pub fn after(reconnect: Reconnect, attempts: u32) -> Self {
         Self { reconnect, attempts, ..Self::default() }
     }
 
-    /// Whether nothing is ever retried.
+    /// Whether retries are disabled.
     pub(super) fn is_off(&self) -> bool {
         self.reconnect.max_attempts == 0
     }
@@ -91,7 +91,7 @@ impl RetryBudget {
         self.attempts >= self.reconnect.max_attempts
     }
 
-    /// The number of attempts in a row that brought nothing new.
+    /// The number of consecutive attempts without anything new.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.attempts
@@ -101,7 +101,7 @@ impl RetryBudget {
         self.waits
     }
 
-    /// The server answered: all attempts are left again.
+    /// Resets the attempts: the server responded.
     pub(super) fn answered(&mut self) {
         self.attempts = 0;
     }
@@ -114,7 +114,7 @@ impl RetryBudget {
         self.expired_streams
     }
 
-    /// The stream brought something new: nothing that came before counts.
+    /// Resets all counts: the stream brought something new.
     pub(super) fn progressed(&mut self) {
         self.attempts = 0;
         self.waits = 0;
@@ -122,32 +122,32 @@ impl RetryBudget {
         self.expired_streams = 0;
     }
 
-    /// A stream has ended that is counted in this way.
+    /// Counts a stream that has ended.
     pub(super) fn stream_dropped(&mut self, is_empty: bool, has_expired: bool) {
         self.empty_streams = if is_empty { self.empty_streams + 1 } else { 0 };
         self.expired_streams = if has_expired { self.expired_streams + 1 } else { 0 };
     }
 
-    /// A connection lasted, but brought nothing.
+    /// Forgets all but one attempt: the connection lasted, but brought nothing.
     pub(super) fn lasted(&mut self) {
         self.attempts = self.attempts.min(1);
     }
 
-    /// What is waited for goes on. The count of waits starts over, but not their length.
+    /// Restarts the count of waits, since the awaited result is progressing. The length of the waits stays.
     pub(super) fn changed(&mut self) {
         self.waits = self.waits.min(DOUBLINGS);
     }
 
-    /// The wait before a request that has failed is sent again, for requests that change nothing, such as a page of a
-    /// list; and the part of it that the server asks for, both in milliseconds. `None` if it must not be sent again.
-    /// `random` is from 0 up to 1.
+    /// The delay before a failed request is sent again, and the part of it that the server asks for, both in
+    /// milliseconds. Only for requests that change nothing, such as a page of a list. `None` if the request must not be
+    /// sent again. `random` is from 0 up to 1.
     #[must_use]
     pub fn retry(&mut self, failure: &Failure, random: f64) -> Option<(f64, f64)> {
         let can_retry = failure.can_retry() && !self.is_exhausted();
         can_retry.then(|| self.next_wait(failure, 0, random))
     }
 
-    /// The wait before the next attempt. `asked` is what the stream asked for, in milliseconds.
+    /// The pause before the next attempt. `asked` is the delay that the stream asked for, in milliseconds.
     pub(super) fn pause(&mut self, failure: Failure, asked: u64, random: f64) -> Pause {
         let (delay, least) = self.next_wait(&failure, asked, random);
         Pause { delay, least, attempt: self.attempts.max(1), cause: failure.error }
@@ -158,7 +158,7 @@ impl RetryBudget {
         let asked = u32::try_from(asked).unwrap_or(u32::MAX).min(LONGEST_RETRY);
         let least = f64::from(failure.retry_after.max(asked));
         let backoff = if failure.is_offline {
-            // The wait ends when there is a network again.
+            // This wait ends as soon as there is a network again.
             f64::from(self.reconnect.max_delay) * random
         } else {
             self.reconnect.delay(self.attempts, random)
@@ -166,7 +166,8 @@ impl RetryBudget {
         (least + backoff, least)
     }
 
-    /// The wait before a turn is located once more, which has a floor: three attempts at once would be one.
+    /// The pause before a turn is looked for once more. It has a minimum: three attempts in quick succession would
+    /// prove no more than one.
     pub(super) fn locate_pause(&mut self, attempts_left: u32, cause: Error, random: f64) -> Pause {
         self.attempts += 1;
         let longest = self.reconnect.delay(2 + LOCATE_ATTEMPTS - attempts_left, 1.0);
@@ -174,7 +175,7 @@ impl RetryBudget {
         Pause { delay, least: delay, attempt: self.attempts, cause }
     }
 
-    /// The wait before a server that answers is asked once more: short at first, then at a steady pace.
+    /// The wait before asking a responding server once more: short at first, then constant.
     pub(super) fn wait(&mut self, awaited: Awaited) -> Waiting {
         self.attempts = 0;
         let delay = f64::from(FIRST_WAIT << self.waits.min(DOUBLINGS));

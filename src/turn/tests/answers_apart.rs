@@ -1,6 +1,5 @@
-//! The driver, rule by rule: a turn that goes on by answers which are requests of their own, under its old id
-//! (protocol note of `AgentEvent`, section 5). No answer is sent twice, and nothing is delivered that the turn said
-//! before.
+//! The driver, rule by rule: a turn that continues under its old id after answers sent as separate requests (protocol
+//! note of `AgentEvent`, section 5). No answer is sent twice, and events from before the pause are not delivered.
 
 use serde_json::{Value as Json, json};
 
@@ -17,7 +16,7 @@ fn taken() -> Act {
     Answers(json!(null))
 }
 
-/// A call that waits.
+/// A pending call.
 fn suspended(call: &str) -> Json {
     let suspension = json!({"suspension": {"id": call, "action": "tool:f"}, "resume_mode": "replay_tool_call",
                             "pending": {"id": call, "name": "f", "arguments": {}}});
@@ -26,7 +25,7 @@ fn suspended(call: &str) -> Json {
                       "suspension": suspension}})
 }
 
-/// What the turn said before it paused, in five frames.
+/// The turn's five frames before the pause.
 fn first_half() -> Vec<Json> {
     let mut frames = payloads(1..=2);
     for call in ["a", "b"] {
@@ -44,7 +43,7 @@ fn result(call: &str) -> [Json; 2] {
     ]
 }
 
-/// What it says afterwards.
+/// The turn's frames after the pause.
 fn second_half() -> Vec<Json> {
     let mut frames = [result("a"), result("b")].concat();
     frames.push(json!({"event_type": "step_start", "message_id": "n"}));
@@ -63,7 +62,7 @@ fn both() -> Play {
     play
 }
 
-/// The same, when the first answer is about to be sent.
+/// The same, when the first answer is the next request.
 fn ready() -> Play {
     let mut play = both();
     play.plays(
@@ -92,11 +91,11 @@ fn a_turn_goes_on_under_its_id() {
     let created: Json =
         serde_json::from_str(&play.driver.reader_mut().take_created().expect("it goes on")).expect("JSON");
     assert_eq!((&created["id"], &created["input"]), (&json!("t"), &json!([approval("a"), approval("b")])));
-    // Its numbers go on, too.
+    // Its numbers continue, too.
     assert!(play.driver.reader().machine().cursor().last() > 6);
 }
 
-/// What was delivered of the turn before it paused, or by whom, makes no difference.
+/// The result does not depend on which events were delivered before the pause, or by which client.
 #[test]
 fn what_was_said_before_is_not_delivered() {
     for follows in [false, true] {
@@ -135,8 +134,8 @@ fn what_was_said_before_is_not_delivered() {
     }
 }
 
-/// A record that has less than was delivered is not gone on with; nor is one that is not there. The list tells
-/// what the turn said before, and its end is waited for.
+/// A record that lacks delivered events is not used. In that case, or without a record, the list shows the events from
+/// before the pause, and the turn's end is awaited.
 #[test]
 fn without_a_record_the_list_tells_what_was_said_before() {
     let response = |call: &str| json!({"type": "tool.response", "id": format!("r-{call}"), "thread_id": "main", "tool_call_id": call, "content": "1"});
@@ -156,7 +155,7 @@ fn without_a_record_the_list_tells_what_was_said_before() {
                 (Answers(page(&before[1..], None)), "answer a"),
                 (taken(), "answer b"),
                 (taken(), "read"),
-                // After the answers it is in that state for a moment longer.
+                // After the answers, the record shows the pause for a moment longer.
                 (Answers(paused(&["a", "b"], "1")), "wait 500 for turn"),
                 (Waited, "read"),
                 (Answers(paused(&["b"], "2")), "wait 1000 for turn"),
@@ -171,7 +170,7 @@ fn without_a_record_the_list_tells_what_was_said_before() {
     }
 }
 
-/// A call that was answered and waits again, waits, and not without end.
+/// An answered call that becomes pending again ends the turn, after a limited number of reads.
 #[test]
 fn a_call_that_waits_again_ends_the_turn() {
     let mut play = both();
@@ -192,7 +191,7 @@ fn a_call_that_waits_again_ends_the_turn() {
     play.plays("again", &[(Answers(paused(&["b"], "2")), "list"), (Answers(page(&[], None)), "end done")]);
     assert_eq!(play.driver.reader().index().pending().len(), 1);
 
-    // On a stream it is told by the call's going on.
+    // On a stream, a resumed call shows it.
     let mut play = ready();
     let start = result("a")[0].clone();
     let pause = finish(&json!({"type": "suspended"}));
@@ -207,7 +206,7 @@ fn a_call_that_waits_again_ends_the_turn() {
     assert_eq!(pending.iter().map(|action| &*action.id).collect::<Vec<_>>(), ["b"]);
 }
 
-/// A turn that goes on with one answer may say that it waits for another, which was sent as well.
+/// A turn that continues with one answer may report that it waits for another one, which was also sent.
 #[test]
 fn a_pause_that_was_answered_is_none() {
     let mut frames = result("a").to_vec();
@@ -228,7 +227,7 @@ fn a_pause_that_was_answered_is_none() {
     }
 }
 
-/// A turn may pause while answers are on their way. Whether that is its end, the server's reply to them tells.
+/// A turn may pause while answers are in flight. The server's response to them decides whether that is its end.
 #[test]
 fn a_pause_while_answers_are_on_their_way() {
     let both = json!([approval("a"), approval("b")]).to_string();
@@ -259,7 +258,7 @@ fn a_pause_while_answers_are_on_their_way() {
     assert_eq!(play.waiting(), ["a", "b"]);
 }
 
-/// Which turn is answered: the one that is named, or the newest.
+/// The answered turn is the named one, or the newest.
 #[test]
 fn the_turn_is_the_named_or_the_newest_one() {
     let known = StartTrace { newest: Newest::Turn("t".to_owned()), ..trace() };
@@ -278,7 +277,7 @@ fn the_turn_is_the_named_or_the_newest_one() {
     }
 }
 
-/// Before the first answer nothing has happened.
+/// A failure before the first answer changes nothing.
 #[test]
 fn what_fails_before_the_answers_leaves_it_unstarted() {
     let cases: [(Act, &str); 7] = [
@@ -310,7 +309,7 @@ fn what_fails_before_the_answers_leaves_it_unstarted() {
     );
 }
 
-/// What the server refuses it has not taken; what comes too early is sent again.
+/// A refused answer was not accepted; one that came too early is sent again.
 #[test]
 fn an_answer_that_is_refused() {
     for status in [400, 404, 409, 422] {
@@ -331,7 +330,7 @@ fn an_answer_that_is_refused() {
     );
 }
 
-/// Whether a lost answer arrived only the turn tells: it is looked at as often as a lost start.
+/// Only the turn shows whether a lost answer arrived: it is read as often as after a lost start.
 #[test]
 fn an_answer_that_is_lost_is_looked_for() {
     let mut play = ready();
@@ -366,7 +365,7 @@ fn an_answer_that_is_lost_is_looked_for() {
     looks(&mut play, "end unstarted: network");
     assert_eq!(play.stream(Reconnect::default()), "read");
 
-    // The first was taken: the turn is not as it was, and only the second is sent once more.
+    // The server accepted the first answer, so the turn has changed, and only the second is sent again.
     let mut play = ready();
     assert_eq!(play.next(taken()), "answer b");
     looks(&mut play, "end incomplete: incomplete");
@@ -386,7 +385,7 @@ fn an_answer_that_is_lost_is_looked_for() {
     );
 }
 
-/// A turn of which some calls were answered is neither begun nor as it was.
+/// A turn with only some of its calls answered has neither begun nor kept its former state.
 #[test]
 fn a_half_answered_turn_is_incomplete() {
     let cases: [(Act, &str); 6] = [
@@ -404,7 +403,7 @@ fn a_half_answered_turn_is_incomplete() {
             continue;
         }
         assert_eq!(play.stream(Reconnect::default()), "read");
-        // It went on: what is still waited for it says itself.
+        // It continued; its own events say what it still waits for.
         assert_eq!(play.next(Answers(running())), "subscribe at c5");
         let paused = [&result("a")[..], &[finish(&json!({"type": "suspended"}))]].concat();
         assert_eq!(play.next(Brings(stored(6, &paused))), "end done");
@@ -424,7 +423,7 @@ fn a_half_answered_turn_is_incomplete() {
     );
 }
 
-/// Also where the server was away, which most likely means that nothing was done: it is asked before.
+/// Even after a 503, which most likely means that nothing was done, the turn is read first.
 #[test]
 fn an_answer_to_a_server_that_is_away_is_sent_again() {
     let mut play = ready();
@@ -447,7 +446,7 @@ fn an_answer_to_a_server_that_is_away_is_sent_again() {
     assert_eq!(play.delivered(), SECOND);
 }
 
-/// Another page reads such a turn from its beginning: a pause after which it went on is not its end.
+/// Another page reads such a turn from its beginning: a pause followed by more events is not its end.
 #[test]
 fn a_pause_in_a_record_is_not_the_end_of_a_turn_that_went_on() {
     let whole = [first_half(), second_half()].concat();
@@ -466,7 +465,7 @@ fn a_pause_in_a_record_is_not_the_end_of_a_turn_that_went_on() {
         let ends = delivered.iter().filter(|event| *event == "turn.done").count();
         assert_eq!((ends, &delivered[delivered.len() - 6..]), (1, &SECOND.map(str::to_owned)[..]), "{cut}");
     }
-    // With one answer it goes on, and waits for the other one; its stream follows.
+    // It continues with one answer and waits for the other one; its stream follows.
     let mut play = recorded();
     play.found(&running());
     assert_eq!(play.stream(Reconnect::default()), "frames");
@@ -480,7 +479,7 @@ fn a_pause_in_a_record_is_not_the_end_of_a_turn_that_went_on() {
     assert_eq!(play.waiting(), ["b"]);
 }
 
-/// What is recorded last is how the turn stands: it pauses there.
+/// The end of the record is the turn's state: it pauses there.
 #[test]
 fn a_pause_at_the_end_of_a_record_is_one() {
     let mut play = recorded();
@@ -496,7 +495,7 @@ fn a_pause_at_the_end_of_a_record_is_one() {
     assert_eq!(play.waiting(), ["a", "b"]);
 }
 
-/// A message is a turn of its own.
+/// A message starts a new turn.
 #[test]
 fn a_message_is_no_answer() {
     let mut play = recorded();

@@ -1,5 +1,5 @@
-//! The driver, rule by rule: to bring a turn to its end, with all that it says. One that runs is streamed; of one whose
-//! end was found without its stream the events are listed, and what waits has its call.
+//! The driver, rule by rule: bringing a turn to its end, with all its events. A running turn is streamed. If a turn's
+//! end was found without its stream, its events are listed, and every required action has its call.
 
 use serde_json::{Value as Json, json};
 
@@ -9,7 +9,7 @@ use super::play::{
 };
 use crate::turn::Reconnect;
 
-/// The names of the calls that wait, as far as they are shown.
+/// The names of the pending calls that are shown.
 fn shown(play: &mut Play) -> Vec<Json> {
     let mut batch = crate::delivery::ChangeBatch::default();
     let document = play.driver.reader_mut().take_changes(&mut batch).unwrap_or_default();
@@ -60,7 +60,7 @@ fn a_turn_that_was_found_ended_is_listed() {
     assert_eq!(play.complete(), "end done");
 }
 
-/// A start whose answer says that the turn is done already.
+/// The response to a start may say that the turn is already done.
 #[test]
 fn a_start_can_bring_the_end() {
     let mut play = Play::new();
@@ -71,7 +71,7 @@ fn a_start_can_bring_the_end() {
     assert_eq!(play.content(), "ab");
 }
 
-/// The turn has ended, and how is kept: what is missing is reported, and asked for again by the next wait.
+/// The turn has ended and its result is kept. The missing events are reported, and requested again by the next run.
 #[test]
 fn a_list_that_cannot_be_read_is_reported_each_time() {
     let mut play = Play::new();
@@ -94,7 +94,7 @@ fn a_list_that_cannot_be_read_is_reported_each_time() {
     assert_eq!(shown(&mut play), ["f"]);
 }
 
-/// To stop listening takes nothing back.
+/// Leaving the list undoes nothing.
 #[test]
 fn a_list_that_is_left_is_begun_again() {
     let mut play = Play::new();
@@ -107,7 +107,7 @@ fn a_list_that_is_left_is_begun_again() {
     assert_eq!(shown(&mut play), ["f"]);
 }
 
-/// What a stream brought in part is made whole.
+/// A partial message of the stream is completed.
 #[test]
 fn a_turn_that_was_left_within_a_call_is_listed() {
     let mut play = started(1..=2);
@@ -118,7 +118,7 @@ fn a_turn_that_was_left_within_a_call_is_listed() {
     assert_eq!(shown(&mut play), ["f"]);
 }
 
-/// The stream brought all of it, but not the call: that was made behind its beginning, or in an earlier turn.
+/// The stream brought everything except the call: the call was made before the stream's start, or in an earlier turn.
 #[test]
 fn a_stream_without_the_call_is_followed_by_lists() {
     let asked = [
@@ -183,7 +183,7 @@ fn a_call_with_a_gap_is_shown_when_it_is_whole() {
     assert_eq!(shown(&mut play), ["f"]);
 }
 
-/// A search that was left within its list of turns has nothing to do with the list of events.
+/// A search stopped within its list of turns does not affect the list of events.
 #[test]
 fn a_list_after_a_search_that_was_left_begins_anew() {
     let says = |id: &str| json!({"type": "model.message", "id": id, "thread_id": "main", "content": id, "finish_reason": "stop"});
@@ -208,7 +208,7 @@ fn a_list_after_a_search_that_was_left_begins_anew() {
     assert_eq!(messages.map(|message| &*message.id).collect::<Vec<_>>(), ["m1", "m2"]);
 }
 
-/// Once a turn was found, what became of its start does not matter any more.
+/// Once a turn was found, the result of its start no longer matters.
 #[test]
 fn a_turn_that_was_found_elsewhere_is_not_looked_for() {
     let mut play = Play::new();

@@ -1,10 +1,10 @@
-//! The cursor: what a number says of its event, in every order in which numbers may come.
+//! The cursor: how a number classifies its event, in every order of numbers.
 
 use crate::turn::{Admission, Cursor};
 
 use Admission::{Gap, New, Repeat};
 
-/// Whether gaps are passed over as they are met, as where the server cannot fill them.
+/// Whether gaps are skipped at once, as for servers that cannot fill them.
 #[derive(Clone, Copy, PartialEq)]
 enum Gaps {
     Wait,
@@ -24,7 +24,7 @@ fn admitted(gaps: Gaps, numbers: &[u64]) -> (Vec<Admission>, Cursor) {
     (admissions, cursor)
 }
 
-/// Section 2.1: numbers begin at 1 and grow by 1. Numbers, what each one is, and where the cursor then stands.
+/// Section 2.1: numbers begin at 1 and grow by 1. The columns: numbers, the result for each, and the cursor afterwards.
 #[test]
 fn every_number_is_let_through_once() {
     use Gaps::{Pass, Wait};
@@ -33,20 +33,20 @@ fn every_number_is_let_through_once() {
         (Wait, &[1, 1, 2, 2, 1], &[New, Repeat, New, Repeat, Repeat], 2),
         // A stream that starts over.
         (Wait, &[1, 2, 3, 1, 2, 3, 4], &[New, New, New, Repeat, Repeat, Repeat, New], 4),
-        // A gap moves nothing, so that the stream can be asked for again after what is contiguous.
+        // A gap does not move the cursor, so the stream can be requested again after the contiguous part.
         (Wait, &[2], &[Gap], 0),
         (Wait, &[1, 3, 4, 2, 3], &[New, Gap, Gap, New, New], 3),
         (Wait, &[1, u64::MAX], &[New, Gap], 1),
-        // Passed over; what comes late after all is no repeat, the second time it is.
+        // Skipped; an event that arrives late is new the first time and a repeat the second time.
         (Pass, &[1, 4, 5], &[New, Gap, New], 5),
         (Pass, &[1, 5, 3, 3, 2, 4, 4, 6], &[New, Gap, New, Repeat, New, New, Repeat, New], 6),
         (Pass, &[3, 1, 2, 1, 2], &[Gap, New, New, Repeat, Repeat], 3),
-        // The numbers on both sides of a gap were delivered.
+        // The numbers at the edges of a gap were delivered.
         (Pass, &[1, 5, 1, 5], &[New, Gap, Repeat, Repeat], 5),
         // Several gaps.
         (Pass, &[2, 5, 8, 3, 6, 1, 7, 4], &[Gap, Gap, Gap, New, New, New, New, New], 8),
         (Pass, &[9, 8, 7, 9], &[Gap, New, New, Repeat], 9),
-        // Without a number nothing tells an event from another.
+        // Events without a number cannot be distinguished.
         (Wait, &[0, 0, 1, 0], &[New, New, New, New], 1),
         (Pass, &[1, 0, 3, 0, 2], &[New, New, Gap, New, New], 3),
     ];
@@ -57,7 +57,7 @@ fn every_number_is_let_through_once() {
     }
 }
 
-/// A stream that goes on after the cursor may bring events again that had no number.
+/// A stream that resumes after the cursor may repeat events without a number.
 #[test]
 fn unnumbered_events_leave_the_cursor_unsure_until_a_number_follows() {
     let cases: [(&[u64], bool); 8] = [
@@ -66,7 +66,7 @@ fn unnumbered_events_leave_the_cursor_unsure_until_a_number_follows() {
         (&[0], true),
         (&[1, 0], true),
         (&[1, 0, 2], false),
-        // Neither a repeat nor a gap says where the unnumbered one stands.
+        // Neither a repeat nor a gap shows where the unnumbered event belongs.
         (&[1, 0, 1], true),
         (&[1, 0, 3], true),
         (&[1, 0, 2, 0], true),
@@ -87,12 +87,12 @@ fn the_cursor_moves_forward_only() {
         assert_eq!(cursor.last(), last);
     }
     assert_eq!((cursor.admit(9), cursor.admit(11), cursor.admit(10)), (Repeat, Gap, New));
-    // Who asks for a stream from the middle does not miss what was before.
+    // A subscription from the middle does not miss the events before it.
     assert_eq!((1..=8).map(|number| cursor.admit(number)).collect::<Vec<_>>(), [Repeat; 8]);
 }
 
-/// A list may say numbers, too. What it brings is new unless it was delivered, and no stream goes on after it:
-/// lists leave out deltas.
+/// Lists may have numbers, too. A listed event is new unless it was delivered, and no stream resumes after it: lists
+/// omit deltas.
 #[test]
 fn listed_numbers_are_let_through_once() {
     let (_, mut cursor) = admitted(Gaps::Pass, &[1, 2, 5]);
@@ -101,7 +101,7 @@ fn listed_numbers_are_let_through_once() {
         assert_eq!(cursor.admit_listed(number), is_new, "{number}");
     }
     assert_eq!((cursor.last(), cursor.is_unsure()), (9, true));
-    // Without a number nothing is known of it.
+    // Without a number, it cannot be recognised.
     assert!(cursor.admit_listed(0) && cursor.admit_listed(0));
 }
 
@@ -114,7 +114,7 @@ fn what_was_delivered_leaves_the_cursor_sure() {
     assert!(cursor.is_unsure(), "the next listed event may leave out what a stream would bring before it");
 }
 
-/// What was forgotten of old gaps may have been delivered or not: to drop it could be to lose it.
+/// An event in a forgotten gap may have been delivered or not; dropping it could lose it.
 #[test]
 fn listed_numbers_in_forgotten_gaps_are_let_through() {
     let odd: Vec<u64> = (1..=1001).step_by(2).collect();
@@ -123,7 +123,7 @@ fn listed_numbers_in_forgotten_gaps_are_let_through() {
     assert!(!cursor.admit_listed(1001) && !cursor.admit_listed(999));
 }
 
-/// Endless gaps do not make the cursor grow: late events of old ones are then lost.
+/// The cursor's memory is bounded: late events of very old gaps are lost.
 #[test]
 fn gaps_are_remembered_in_bounded_number() {
     let odd: Vec<u64> = (1..=1001).step_by(2).collect();

@@ -1,4 +1,4 @@
-//! The driver, rule by rule: what it does after each thing that can happen to a turn that has begun.
+//! The driver, rule by rule: its reaction to each thing that can happen to a turn that has begun.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn a_turn_that_is_not_interrupted_needs_one_request() {
     assert_eq!(play.content(), "ab");
 }
 
-/// Whatever interrupts a stream, it goes on after the last event that came.
+/// After any interruption, a stream resumes after the last event received.
 #[test]
 fn an_interrupted_stream_is_resumed_after_the_cursor() {
     let cases = [
@@ -49,7 +49,7 @@ fn an_interrupted_stream_is_resumed_after_the_cursor() {
     }
 }
 
-/// What would only happen again ends it at once; received events are kept.
+/// A failure that would only recur ends the turn at once; received events are kept.
 #[test]
 fn what_cannot_be_recovered_from_is_reported_at_once() {
     for status in [400, 401, 403, 404, 410, 422, 501] {
@@ -81,7 +81,7 @@ fn tries_are_counted_until_something_new_comes() {
             (Waited, "again after 2"),
             (Breaks(frames(3..=3), network()), "wait 250 #1 network"),
             (Waited, "again after 3"),
-            // What was delivered already is nothing new.
+            // Events that were already delivered are not progress.
             (Breaks(frames(1..=3), network()), "wait 500 #2 network"),
             (Waited, "again after 3"),
             (Brings(frames(4..=6)), "end done"),
@@ -91,7 +91,7 @@ fn tries_are_counted_until_something_new_comes() {
 
 pub(super) const WAITS: [&str; 4] = ["wait 250 #1", "wait 500 #2", "wait 1000 #3", "wait 2000 #4"];
 
-/// A play that has tried as often as it may.
+/// A play with no attempts left.
 pub(super) fn exhausted() -> Play {
     let mut play = started(1..=2);
     for wait in
@@ -103,7 +103,7 @@ pub(super) fn exhausted() -> Play {
     play
 }
 
-/// The last thing that can be tried is to ask how the turn stands.
+/// The last resort is to read the turn's state.
 #[test]
 fn after_the_last_try_the_turn_itself_is_asked() {
     let failed = "end incomplete: incomplete";
@@ -124,7 +124,7 @@ fn after_the_last_try_the_turn_itself_is_asked() {
     assert_eq!(play.next(Fails(network())), "wait 250 #1 network");
 }
 
-/// What failed at last, and how often, is in what is reported.
+/// The report has the last failure and the number of attempts.
 #[test]
 fn the_last_failure_is_told() {
     let mut play = exhausted();
@@ -151,7 +151,7 @@ fn as_many_tries_are_made_as_are_allowed() {
     }
 }
 
-/// Such a try does not count. It is not hurried either: who waits is woken when there is a network again.
+/// Such an attempt does not count. The wait is not shortened either: it ends when there is a network again.
 #[test]
 fn without_a_network_there_is_no_end_of_tries() {
     let mut play = started(1..=2);
@@ -162,7 +162,7 @@ fn without_a_network_there_is_no_end_of_tries() {
     assert_eq!(play.next(Brings(frames(3..=6))), "end done");
 }
 
-/// `Retry-After` and `retry:` are the least; what chance adds comes on top.
+/// `Retry-After` and `retry:` are minimums; the random part is added.
 #[test]
 fn the_server_says_how_long_to_wait_at_least() {
     let retry = |millis: &str| Brings(format!("retry: {millis}\n\n"));
@@ -174,7 +174,7 @@ fn the_server_says_how_long_to_wait_at_least() {
         (Fails(asking(http(503), u32::MAX)), "end incomplete: http 503"),
         (retry("100"), "wait 350>=100 #1 incomplete"),
         (retry("30000"), "wait 30250>=30000 #1 incomplete"),
-        // Longer than anybody heeds; not a number.
+        // Longer than allowed; not a number.
         (retry("30001"), "wait 30250>=30000 #1 incomplete"),
         (retry("99999999999999999999"), "wait 250 #1 incomplete"),
         (retry("-5"), "wait 250 #1 incomplete"),
@@ -183,7 +183,7 @@ fn the_server_says_how_long_to_wait_at_least() {
         let mut play = started(1..=2);
         play.plays("bound", &[(act, expected)]);
     }
-    // What the stream said is kept; the larger one counts. It counts, too, where the turn is read first.
+    // The stream's value is kept, and the larger one counts, also if the turn is read first.
     let mut play = started(1..=2);
     play.plays(
         "both",
@@ -201,7 +201,7 @@ fn the_server_says_how_long_to_wait_at_least() {
     );
 }
 
-/// Section 2.1: 412 says that the stream does not exist any more.
+/// Section 2.1: 412 means that the stream no longer exists.
 #[test]
 fn a_stream_that_is_gone_is_replaced_by_the_list_of_events() {
     let mut play = started(1..=3);
@@ -227,7 +227,7 @@ fn a_stream_that_is_gone_is_replaced_by_the_list_of_events() {
             (Answers(record("running")), "again after 3"),
             (Brings(frames(4..=4)), "wait 250 #1 incomplete"),
             (Waited, "again after 4"),
-            // It does not come back, although the turn runs: its end is waited for.
+            // The stream does not come back although the turn runs: its end is awaited.
             (Fails(http(412)), "read"),
             (Answers(record("running")), "again after 4"),
             (Fails(http(412)), "read"),
@@ -271,7 +271,7 @@ fn reading_the_turn_and_its_events_is_tried_again() {
     }
 }
 
-/// How it ended is known then, so that it has ended; what is missing is reported.
+/// Its result is then known, so it has ended; the missing events are reported.
 #[test]
 fn a_list_that_cannot_be_read_ends_the_turn_with_an_error() {
     let mut play = started(1..=3);
@@ -310,7 +310,7 @@ fn streams_that_bring_nothing_lead_to_the_turn_itself() {
             (nothing(), "wait 1000 #3 incomplete"),
             (Waited, "read"),
             (Answers(record("done")), "again after 3"),
-            // It has ended, and its stream brings the rest.
+            // It has ended, and its stream has the rest.
             (Brings(frames(4..=6)), "end done"),
         ],
     );
@@ -334,7 +334,7 @@ fn streams_that_bring_nothing_lead_to_the_turn_itself() {
     assert_eq!(play.content(), "ab");
 }
 
-/// A proxy that cuts what is silent, or no heartbeats: the turn may work on for a long time.
+/// A proxy may cut silent connections, or heartbeats may be missing: the turn may still run for a long time.
 #[test]
 fn long_silent_connections_are_no_failures_while_the_turn_runs() {
     let silence = || Stands(60_000.0, String::new());
@@ -350,7 +350,7 @@ fn long_silent_connections_are_no_failures_while_the_turn_runs() {
             ],
         );
     }
-    // A stream that stays silent although the turn has ended has nothing to bring.
+    // A stream that stays silent after the turn's end has nothing left.
     play.plays(
         "ended",
         &[
@@ -363,7 +363,7 @@ fn long_silent_connections_are_no_failures_while_the_turn_runs() {
     );
 }
 
-/// Events are missing: the stream is asked for some times more, and then they are passed over and told.
+/// Events are missing: the stream is requested a few more times, and then the gap is skipped and reported.
 #[test]
 fn gaps_are_refilled_or_passed_over() {
     let mut play = started(1..=2);
@@ -407,7 +407,7 @@ fn gaps_are_refilled_or_passed_over() {
     }
 }
 
-/// Nothing tells a repeat from an event without a number: such a stream is not asked for again.
+/// A repeat cannot be distinguished from an event without a number: such a stream is not requested again.
 #[test]
 fn unnumbered_events_are_never_asked_for_twice() {
     let mut play = started(1..=2);
@@ -425,14 +425,14 @@ fn unnumbered_events_are_never_asked_for_twice() {
         ],
     );
     assert_eq!(play.content(), "ab");
-    // Whole, it needs nothing.
+    // A complete turn needs nothing more.
     let mut play = Play::new();
     assert_eq!(play.stream(Reconnect::default()), "post stream");
     assert_eq!(play.next(Brings(unnumbered(1..=6))), "end done");
     assert_eq!(play.content(), "ab");
 }
 
-/// A server may write numbers into the JSON of its events in place of an `id`. They count as much.
+/// A server may write numbers into the JSON of its events instead of an `id`. They are equivalent.
 #[test]
 fn a_stream_that_is_numbered_in_its_json_is_resumed() {
     let mut play = Play::new();
@@ -442,10 +442,10 @@ fn a_stream_that_is_numbered_in_its_json_is_resumed() {
         &[
             (Breaks(numbered(1..=3), network()), "wait 250 #1 network"),
             (Waited, "again after 3"),
-            // What comes again is dropped, and what is missing is asked for.
+            // Repeats are dropped, and missing events are requested.
             (Brings(numbered(2..=4) + &numbered(6..=6)), "wait 250 #1 incomplete"),
             (Waited, "again after 4"),
-            // Each frame counts by itself.
+            // Each frame counts separately.
             (Brings(frames(5..=5)), "wait 250 #1 incomplete"),
             (Waited, "again after 5"),
             (Brings(numbered(6..=6)), "end done"),
@@ -471,7 +471,7 @@ fn a_stream_of_another_turn_is_asked_for_anew() {
     assert_eq!(play.driver.reader().machine().id(), Some("t"));
 }
 
-/// Whatever the server says of pages, they are not turned for ever.
+/// Whatever the server says about pages, reading them ends.
 #[test]
 fn pages_that_go_round_end() {
     let mut play = started(1..=3);

@@ -1,4 +1,4 @@
-//! The driver, rule by rule: what is read before the start of a turn whose session is not known.
+//! The driver, rule by rule: the reads before the start of a turn in an unknown session.
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ fn turns(items: &[Json]) -> Act {
     Answers(page(items, None))
 }
 
-/// A turn that was done before, and said the same as [`record`]'s.
+/// An earlier finished turn, with the same input as [`record`]'s.
 fn earlier(id: &str, previous: Option<&str>, created_at: &str) -> Json {
     let mut turn = record("done");
     turn["id"] = id.into();
@@ -31,7 +31,7 @@ fn ours() -> Json {
     turn
 }
 
-/// A start before which these turns were listed, and whose answer was lost.
+/// A start with these turns listed before it, and whose response was lost.
 fn lost(listed: Act) -> Play {
     let mut play = Play::new();
     assert_eq!(play.stream_unknown(), "newest");
@@ -62,7 +62,7 @@ fn the_newest_turn_is_read_before_the_start_and_is_not_taken_for_its_turn() {
     assert_eq!(play.next(turns(&[ours()])), "subscribe after 0");
 }
 
-/// Its order tells whatever the clocks say.
+/// The order of turns decides, whatever the clocks say.
 #[test]
 fn what_was_read_just_before_needs_no_clock() {
     let mut play = lost(turns(&[earlier("t0", None, "2025-01-01T00:00:00Z")]));
@@ -95,7 +95,7 @@ fn the_list_is_read_as_far_as_its_order_demands() {
     assert_eq!(play.next(turns(&list[4..])), "post stream");
     assert_eq!(*play.driver.newest(), Newest::Turn("o4".to_owned()));
     assert_eq!(play.next(Brings(frames(1..=6))), "end done");
-    // A list without an end is not read without end.
+    // An endless list is not read endlessly.
     let mut play = Play::new();
     assert_eq!(play.stream_unknown(), "newest");
     for number in 1..40 {
@@ -104,13 +104,13 @@ fn the_list_is_read_as_far_as_its_order_demands() {
     }
     assert_eq!(play.next(Answers(page(&list[..2], Some("p40")))), "post stream");
     assert_eq!(*play.driver.newest(), Newest::Unknown);
-    // What is read for another purpose begins at its own beginning.
+    // A read for another purpose starts from its own beginning.
     play.plays("lost", &[(Fails(network()), "wait 250 #1 network"), (Waited, "look")]);
     assert_eq!(play.params(), json!({"session_id": "s", "limit": 25}));
     assert_eq!(play.next(turns(&[])), "wait 1500>=1500 #2 network");
 }
 
-/// The start does not depend on it. Then no turn of the same input is taken for its own, however new.
+/// The start does not depend on this read. Without it, no turn with the same input counts as its own, however new.
 #[test]
 fn a_start_goes_on_without_what_could_not_be_read() {
     let failures = [network(), http(401), http(404), http(503), of_code(ErrorCode::UnexpectedResponse)];
@@ -119,7 +119,7 @@ fn a_start_goes_on_without_what_could_not_be_read() {
         assert_eq!(play.next(turns(&[ours()])), "end incomplete: incomplete", "{failure:?}");
         assert_eq!(play.stream_unknown(), "look");
         assert_eq!(play.next(turns(&[ours(), old()])), "end incomplete: incomplete");
-        // Nothing is there that could be it.
+        // No listed turn matches.
         let mut play = lost(Fails(failure));
         assert_eq!(play.next(turns(&[])), "wait 1500>=1500 #2 network");
     }
@@ -128,7 +128,7 @@ fn a_start_goes_on_without_what_could_not_be_read() {
     play.plays("well", &[(Fails(http(500)), "post stream"), (Brings(frames(1..=6)), "end done")]);
 }
 
-/// Nothing was sent: the turn can be started anew, and what was not read is asked for again.
+/// Nothing was sent: the turn can be started again, and the unread list is requested again.
 #[test]
 fn what_is_stopped_before_the_start_leaves_it_unstarted() {
     for act in [Aborted, Unsent, Fails(of_code(ErrorCode::Token))] {
@@ -141,7 +141,7 @@ fn what_is_stopped_before_the_start_leaves_it_unstarted() {
     }
 }
 
-/// What is known is not asked for; nor what no look would need.
+/// Known turns are not read; nor is a list that no search would use.
 #[test]
 fn it_is_read_only_where_it_is_needed() {
     for newest in [Newest::None, Newest::Turn("t0".to_owned())] {
@@ -156,7 +156,7 @@ fn it_is_read_only_where_it_is_needed() {
     play.plays("without a stream", &[(turns(&[old()]), "post"), (Answers(record("running")), "end running")]);
 }
 
-/// It is read once: a start that is sent again is told from the same turns.
+/// The list is read once: a repeated start is compared with the same turns.
 #[test]
 fn a_start_that_is_sent_again_is_told_from_the_same_turns() {
     let mut play = Play::new();
@@ -174,7 +174,7 @@ fn a_start_that_is_sent_again_is_told_from_the_same_turns() {
     );
 }
 
-/// Several turns that can be it: none is, in that look and in every other one.
+/// If several turns match, none is chosen, in this search or a later one.
 #[test]
 fn of_several_turns_none_is_taken() {
     let mut twin = ours();

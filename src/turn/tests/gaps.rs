@@ -1,5 +1,4 @@
-//! The reader where numbers are missing, too many, or of another turn: what it waits for, what it passes over,
-//! and what it tells.
+//! Numbers that are missing, contradictory, or another turn's: what the reader awaits, skips and reports.
 
 use serde_json::json;
 
@@ -12,12 +11,12 @@ fn reconnect(reader: &mut TurnReader) {
     reader.connected(true);
 }
 
-/// Pushes a frame before which events are missing; returns why the connection is of no use any more.
+/// Pushes a frame after a gap; returns why the connection is unusable.
 fn push_gap(reader: &mut TurnReader, id: u64, text: &str) -> Error {
     reader.push(frame(id, &delta(text)).as_bytes()).expect_err("a gap")
 }
 
-/// Section 2.1: numbers are dense, so that a number too many says that events are missing.
+/// Section 2.1: numbers are consecutive, so a skipped number means a missing event.
 #[test]
 fn a_gap_ends_the_connection_and_is_refilled_by_the_next() {
     let mut reader = reader();
@@ -25,7 +24,7 @@ fn a_gap_ends_the_connection_and_is_refilled_by_the_next() {
     let error = push_gap(&mut reader, 5, "d");
     assert_eq!(error.code, ErrorCode::Incomplete);
     assert!(error.message.contains("event 3") && error.message.contains("5 arrived"), "{}", error.message);
-    // Whatever else this connection brings comes too early.
+    // Everything else on this connection comes too early.
     for id in [3, 6] {
         assert_eq!(push_gap(&mut reader, id, "x"), error);
     }
@@ -55,18 +54,18 @@ fn a_gap_that_is_met_again_is_passed_over_and_told() {
     push(&mut reader, &frame(5, &delta("d")));
     push(&mut reader, &frame(6, &delta("e")));
     assert_eq!(reader.gaps(), [(2, 5)]);
-    // Late, but not lost; and not twice.
+    // Late, but not lost, and not delivered twice.
     for id in [4, 4, 5] {
         push(&mut reader, &frame(id, &delta("c")));
     }
     assert_eq!(content(&reader), "adec");
     assert_eq!(numbers(&mut reader), [1, 2, 5, 6, 4]);
-    // Another gap is another matter.
+    // Another gap is handled separately.
     push_gap(&mut reader, 9, "h");
     assert_eq!(reader.gaps(), [(2, 5)]);
 }
 
-/// The second connection fills a part of it: what is missing then was not met before.
+/// The second connection fills a part of the gap: the rest is a new gap.
 #[test]
 fn a_gap_that_is_filled_in_part_is_waited_for_again() {
     let mut reader = reader();
@@ -93,7 +92,7 @@ fn numbers_that_are_never_dense_are_taken_for_what_they_are() {
         }
         push(&mut reader, &frame(10 * (gap + 1), &delta("x")));
     }
-    // From now on without another connection each.
+    // From now on, gaps need no further connection.
     for id in [40, 50, 60] {
         push(&mut reader, &frame(id, &delta("y")));
     }
@@ -110,7 +109,7 @@ fn without_reconnects_gaps_are_passed_over() {
     assert_eq!((content(&reader), reader.gaps()), ("x", &[(1, 7)][..]));
 }
 
-/// The `id` counts. That the JSON says something else is noted of the first such frame.
+/// The `id` counts. The first frame with a different number in its JSON is noted.
 #[test]
 fn two_numbers_of_one_event_are_a_mismatch() {
     let says = |number: u64, text: &str| {
@@ -130,7 +129,7 @@ fn two_numbers_of_one_event_are_a_mismatch() {
     assert!(reader.gaps().is_empty());
 }
 
-/// Section 2.4: a turn's stream is of that turn.
+/// Section 2.4: a turn's stream has only that turn's events.
 #[test]
 fn a_stream_that_goes_over_to_another_turn_is_of_no_use() {
     let other = json!({"type": "turn.created", "id": "e2", "turn_id": "other", "input": []});
@@ -147,7 +146,7 @@ fn a_stream_that_goes_over_to_another_turn_is_of_no_use() {
         push(&mut reader, &frame(3, &delta("b")));
         assert_eq!(content(&reader), "ab");
     }
-    // The same turn once more is a repeat.
+    // The same turn again is a repeat.
     let mut reader = reader();
     push(&mut reader, &turn(&[created(), delta("a")]));
     push(&mut reader, &turn(&[created(), delta("a"), delta("b")]));
@@ -155,7 +154,7 @@ fn a_stream_that_goes_over_to_another_turn_is_of_no_use() {
     assert_eq!(numbers(&mut reader), [1, 2, 3]);
 }
 
-/// What cannot be read and has no number is shown, and has no place in the order.
+/// An unreadable event without a number is shown, but does not move the cursor.
 #[test]
 fn strays_are_delivered_and_move_nothing() {
     let mut reader = reader();

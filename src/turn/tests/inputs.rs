@@ -1,4 +1,4 @@
-//! The rules of a turn's input (section 4.4): which item breaks which, and what is sent.
+//! The rules of a turn's input (section 4.4): which item breaks which rule, and what is sent.
 
 use serde_json::{Value as Json, json};
 
@@ -16,7 +16,7 @@ fn read(input: &Json) -> Result<TurnInput, Error> {
     read_for(TrueFoundry::new(truefoundry::Dialect::Gateway).capabilities(), input)
 }
 
-/// As a protocol with these capabilities reads it.
+/// The input as a protocol with these capabilities reads it.
 fn read_for(capabilities: Capabilities, input: &Json) -> Result<TurnInput, Error> {
     let text = input.to_string();
     TurnInput::read(Value::parse(&text).expect("JSON"), &capabilities)
@@ -79,7 +79,7 @@ fn section_3_6_a_file_is_sent_as_servers_spell_it() {
         json!({"type": "file_upload", "file": {"filename": "a", "file_data": URI}}),
         json!({"type": "file", "file": {"filename": "a", "file_data": URI}}),
         json!({"type": "file_upload", "name": "a", "data": URI}),
-        // As an event shows it, with both spellings.
+        // As in an event, with both spellings.
         json!({"type": "file", "name": "a", "data": URI, "file": {"filename": "a", "file_data": URI}}),
     ];
     for part in spellings {
@@ -89,7 +89,7 @@ fn section_3_6_a_file_is_sent_as_servers_spell_it() {
     }
 }
 
-/// An input with a field that it does not take, and the words that name the field and what there is.
+/// An input with a field that it does not take, and words that name the field and the fields that exist.
 #[test]
 fn a_field_that_an_item_does_not_take_is_named() {
     let with = |mut item: Json, at: &str, name: &str| {
@@ -131,7 +131,7 @@ fn a_field_that_an_item_does_not_take_is_named() {
             with(upload, "/content/0/file", "name"),
             "`file` takes no `name`: it takes filename, file_data".to_owned(),
         ),
-        // The misspelt one is named, and not the one that is missing for it.
+        // The error names the misspelt field, not the one that is missing because of it.
         (
             json!({"type": "user.tool_approval", "thread_id": "main", "tool_callid": "c", "approval": {"status": "allow"}}),
             "`user.tool_approval` takes no `tool_callid`".to_owned(),
@@ -149,7 +149,7 @@ fn a_field_that_an_item_does_not_take_is_named() {
     }
 }
 
-/// What only other protocols take is refused; nothing where it is taken.
+/// Items of other protocols are refused; where an item is supported, nothing is.
 #[test]
 fn each_protocol_has_its_own_fields_and_parts() {
     let approval = |name: &str, value: Json| {
@@ -216,13 +216,13 @@ fn each_protocol_has_its_own_fields_and_parts() {
     }
 }
 
-/// A protocol with parts of kinds of its own.
+/// A protocol with its own kinds of parts.
 fn turn_rpc() -> Capabilities {
     use crate::protocol::turn_rpc::{Dialect, TurnRpc};
     TurnRpc::new(Dialect::Gateway).capabilities()
 }
 
-/// `{ ...action, type, approval }`: what a snapshot's action has besides the call is no part of the answer.
+/// `{ ...action, type, approval }`: the other fields of a snapshot's action are not part of the answer.
 #[test]
 fn an_answer_can_be_made_of_the_action_that_asked() {
     let action = json!({"name": "f", "arguments": "{}", "tool_info": null, "suspension": {"id": "7"}});
@@ -235,7 +235,7 @@ fn an_answer_can_be_made_of_the_action_that_asked() {
     }
 }
 
-/// An input, the item that breaks a rule, and words of the rule.
+/// An input, the item that breaks a rule, and words from the rule.
 #[test]
 fn broken_rules_are_told_with_the_item() {
     let hi = message(&json!("Hi"));
@@ -267,7 +267,7 @@ fn broken_rules_are_told_with_the_item() {
         (part(json!({"url": "https://files.example/a"})), 1, "`type`"),
         (part(json!({"type": "text"})), 1, "`text`"),
         (part(json!({"type": "text", "text": 5})), 1, "`text`"),
-        // Nothing to say.
+        // Empty.
         (json!(""), 0, "must not be empty"),
         (json!(" \n\t"), 0, "must not be empty"),
         (json!([hi, message(&json!("  "))]), 1, "must not be empty"),
@@ -297,7 +297,7 @@ fn broken_rules_are_told_with_the_item() {
         (allow("", "c"), 0, "`thread_id`"),
         (respond("main", ""), 0, "`tool_call_id`"),
         (with(allow("main", "c"), "tool_call_id", json!(5)), 0, "`tool_call_id`"),
-        // Company.
+        // Mixed and repeated items.
         (json!([hi, allow("main", "c")]), 1, "mixed"),
         (json!([allow("main", "c"), hi]), 1, "mixed"),
         (json!([respond("main", "c"), allow("main", "d"), hi]), 2, "mixed"),
@@ -312,7 +312,7 @@ fn broken_rules_are_told_with_the_item() {
     }
 }
 
-/// Parts of other kinds are for the protocols to check that have them.
+/// Parts of other kinds are checked by their protocols.
 #[test]
 fn parts_that_only_some_protocols_have_are_let_through() {
     let sent = |input: &Json| sent_of(input, &read_for(turn_rpc(), input));
@@ -328,7 +328,7 @@ fn parts_that_only_some_protocols_have_are_let_through() {
         let input = message(&json!([part]));
         assert_eq!(sent(&input), Some(json!([input])));
     }
-    // Images have addresses.
+    // Images have URLs.
     for url in [json!(null), json!(""), json!(["https://a.example/b.png"])] {
         let input = message(&json!([{"type": "image", "url": url}]));
         let error = read_for(turn_rpc(), &input).expect_err("no address");
@@ -342,7 +342,7 @@ fn parts_that_only_some_protocols_have_are_let_through() {
     assert_eq!(sent(&file), Some(json!([message(&json!([named]))])));
 }
 
-/// Where the server asked by a message, an answer says which.
+/// If the server asked in a message, an answer names that message.
 #[test]
 fn an_answer_carries_what_was_asked() {
     let call = json!({"id": "c", "suspension": {"id": "7", "action": "a"}});
@@ -354,7 +354,7 @@ fn an_answer_carries_what_was_asked() {
     assert_eq!(sent[0]["approval"]["status"], "allow");
 }
 
-/// What waits after these events.
+/// The actions that are pending after these events.
 fn pending(events: &[Json]) -> Vec<PendingAction> {
     let mut index = EventIndex::new();
     for event in events {
@@ -384,12 +384,12 @@ fn section_4_4_everything_that_waits_is_answered_in_one_turn() {
     let signing_in = vec![auth.clone()];
     let everything = vec![approval("main", &["a"]), auth];
     let hi = message(&json!("Hi"));
-    // What waits, the input, and nothing or words of the rule.
+    // The pending actions, the input, and words from the rule, if any.
     let cases: Vec<(&[Json], Json, Option<&str>)> = vec![
         (&nothing, json!(null), None),
         (&nothing, json!("Hi"), None),
         (&nothing, json!([hi, hi]), None),
-        // Another client may have made a turn since that waits for it.
+        // Another client may since have started a turn that waits for it.
         (&nothing, allow("main", "a"), None),
         (&one, allow("main", "a"), None),
         (&one, json!(null), Some("missing: a")),
@@ -403,7 +403,7 @@ fn section_4_4_everything_that_waits_is_answered_in_one_turn() {
         (&both, json!([allow("main", "a")]), Some("missing: b, a")),
         (&both, json!([allow("main", "a"), respond("t", "a")]), Some("missing: b")),
         (&both, json!([allow("main", "a"), allow("t", "a")]), Some("input[1]: call `a` waits for a result")),
-        // Sections 3.4 and 4.4: signing in is answered by no input, or by going on talking.
+        // Sections 3.4 and 4.4: a sign-in is answered by an empty input, or by a new message.
         (&signing_in, json!(null), None),
         (&signing_in, json!("Hi"), None),
         (&signing_in, allow("main", "s"), None),
@@ -431,7 +431,7 @@ fn what_is_not_known_to_wait_is_left_to_the_server() {
     }
 }
 
-/// A server that would take an answer for a question gets none when nothing waits.
+/// A server that would take an answer for a question gets none when nothing is pending.
 #[test]
 fn an_answer_to_nothing_is_refused_if_strict() {
     let approval = json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": "c",

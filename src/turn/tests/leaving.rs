@@ -1,5 +1,4 @@
-//! The driver, rule by rule: a turn that is left, or whose connection is not recovered, and that is gone on with
-//! later.
+//! The driver, rule by rule: a turn that is left, or whose connection is not recovered, and that continues later.
 
 use serde_json::json;
 
@@ -9,7 +8,7 @@ use crate::delivery::EVENT_STRIDE;
 use crate::error::ErrorCode;
 use crate::turn::Reconnect;
 
-/// In each phase: what the caller's abort makes of the turn. The turn itself goes on.
+/// In each phase: how the caller's abort affects the turn. On the server the turn continues.
 #[test]
 fn an_abort_stops_listening_wherever_it_stands() {
     let gone = || vec![(Fails(http(412)), "read")];
@@ -40,7 +39,7 @@ fn an_abort_stops_listening_wherever_it_stands() {
     assert_eq!(play.next(Unsent), "end running");
 }
 
-/// Its stream would bring once more what was taken from the list already. Lists may number a message by its beginning.
+/// Its stream would repeat events that were already taken from the list. Lists may number a message by its beginning.
 #[test]
 fn a_list_that_was_left_is_gone_on_with() {
     let mut numbered = listed();
@@ -62,7 +61,7 @@ fn a_list_that_was_left_is_gone_on_with() {
     }
 }
 
-/// The same while the list is waited for that did not have all of the turn.
+/// The same while waiting for a list that was incomplete.
 #[test]
 fn a_list_that_lacks_something_is_gone_on_with() {
     for number in [0, 9] {
@@ -85,7 +84,7 @@ fn a_list_that_lacks_something_is_gone_on_with() {
     }
 }
 
-/// Nor is a stream gone on with whose last events had no number.
+/// Nor does a stream resume if its last events had no number.
 #[test]
 fn a_turn_of_unnumbered_events_is_read_to_its_end() {
     let mut play = started(1..=2);

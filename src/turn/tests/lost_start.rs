@@ -1,4 +1,4 @@
-//! Whether a turn began whose start was never answered, as a table of what the session's turns say.
+//! Whether a start without a response began a turn, as a table of what the session's turns show.
 
 use serde_json::{Value as Json, json};
 
@@ -6,15 +6,15 @@ use crate::json::Value;
 use crate::turn::lost_start::{Finding, Sent};
 use crate::turn::{Newest, StartTrace};
 
-/// When the start was made, by this machine's clock: 2026-07-01T10:00:10Z.
+/// When the start was sent, by this machine's clock: 2026-07-01T10:00:10Z.
 const STARTED_AT: u64 = 1_782_900_010_000;
-/// The server's clock may be behind by so much.
+/// The server's clock may be behind by this much.
 const SINCE: &str = "2026-07-01T10:00:00.000Z";
 const BEFORE: &str = "2026-07-01T09:59:59.999Z";
 const LONG_BEFORE: &str = "2026-07-01T08:00:00.000Z";
 const RECENT: &str = "2026-07-01T10:00:30.500Z";
 
-/// A turn of the session: id, the one it follows, input, when it was created.
+/// A turn of the session: id, previous turn, input, creation time.
 fn turn(id: &str, previous: Option<&str>, input: &str, created_at: &str) -> Json {
     json!({"id": id, "previous_turn_id": previous, "input": message(input), "created_at": created_at,
            "state": {"status": "running"}})
@@ -49,15 +49,15 @@ fn found(trace: &StartTrace, turns: &[Json], input: &Json, previous_turn_id: &st
     }
 }
 
-/// The newest turn before (`?` if unknown), what the turn was told to follow, the session's turns, and what is
-/// found. The input is always `hi`.
+/// The newest turn before (`?` if unknown), the requested previous turn, the session's turns, and the result. The input
+/// is always `hi`.
 #[test]
 fn the_turn_is_told_from_others() {
     let old = || turn("t1", None, "hi", LONG_BEFORE);
     let ours = |previous, created_at| turn("t2", previous, "hi", created_at);
     let theirs = |previous, created_at| turn("t3", previous, "hi", created_at);
     let cases = [
-        // Nothing but what was there before.
+        // Only turns that were there before.
         ("?", "", vec![], ""),
         ("", "", vec![], ""),
         ("t1", "", vec![old()], ""),
@@ -72,23 +72,23 @@ fn the_turn_is_told_from_others() {
         ("t1", "t0", vec![ours(Some("t0"), RECENT), old()], "t2"),
         // Another client's turn came in between.
         ("t1", "", vec![ours(Some("t3"), RECENT), turn("t3", Some("t1"), "else", RECENT), old()], "t2"),
-        // What was there before the start is not known: the only one may have been.
+        // The turns before the start are unknown, so this may be one of them.
         ("?", "", vec![ours(Some("t1"), RECENT), old()], "?"),
         ("?", "", vec![ours(None, RECENT)], "?"),
         ("?", "", vec![ours(Some("t1"), BEFORE)], "?"),
         ("?", "none", vec![old()], "?"),
-        // Another client may have said the same since the newest turn was read.
+        // Another client may have sent the same input since the newest turn was read.
         ("t1", "", vec![ours(Some("t1"), BEFORE), old()], "?"),
         ("t1", "none", vec![ours(None, BEFORE), old()], "?"),
         ("t1", "t0", vec![ours(Some("t0"), BEFORE), old()], "?"),
-        // Of several it is not known which, whatever their order.
+        // If several match, it is unknown which one it is, in any order.
         ("", "", vec![theirs(Some("t2"), RECENT), ours(None, SINCE)], "?"),
         ("", "", vec![ours(None, SINCE), theirs(Some("t2"), RECENT)], "?"),
         ("t1", "", vec![theirs(Some("t2"), RECENT), ours(Some("t1"), RECENT), old()], "?"),
         ("t1", "", vec![theirs(Some("t1"), RECENT), ours(Some("t1"), RECENT), old()], "?"),
         ("t1", "", vec![theirs(Some("t1"), BEFORE), ours(Some("t3"), RECENT), old()], "?"),
         ("?", "", vec![ours(None, RECENT), theirs(None, BEFORE)], "?"),
-        // What they follow says that some are others'.
+        // The previous turns show that some are from other clients.
         ("t1", "", vec![theirs(None, RECENT), ours(Some("t1"), RECENT), old()], "t2"),
         (
             "t1",
@@ -104,19 +104,19 @@ fn the_turn_is_told_from_others() {
         ("t1", "t0", vec![theirs(Some("t2"), RECENT), ours(Some("t0"), RECENT), old()], "t2"),
         ("t1", "none", vec![ours(Some("t1"), RECENT), old()], ""),
         ("t1", "t0", vec![ours(Some("t1"), RECENT), old()], ""),
-        // It follows none, and it is not known whether the server says that of any.
+        // It has no previous turn, and the server may never return one.
         ("t1", "", vec![ours(None, RECENT), old()], "?"),
-        // What it follows is not in the list.
+        // Its previous turn is not in the list.
         ("t1", "", vec![ours(Some("t9"), RECENT), old()], "?"),
-        // Another client may have begun a branch meanwhile, which hides it.
+        // Another client may have started a branch meanwhile, which hides it.
         ("?", "", vec![turn("t1", None, "something else", RECENT)], "?"),
         ("", "", vec![turn("t1", None, "something else", RECENT)], "?"),
         ("", "none", vec![ours(Some("t1"), RECENT)], "?"),
-        // The list is of a branch that was begun elsewhere.
+        // The list is of a branch that another client started.
         ("t1", "", vec![turn("t3", None, "else", RECENT)], "?"),
         ("t1", "", vec![ours(None, RECENT)], "?"),
         ("t1", "none", vec![turn("t3", None, "else", RECENT)], "?"),
-        // It has begun that branch itself, as it was told to.
+        // It started that branch itself, as requested.
         ("t1", "none", vec![ours(None, RECENT)], "t2"),
         ("t1", "t0", vec![ours(Some("t0"), RECENT), turn("t0", None, "hi", LONG_BEFORE)], "t2"),
         ("t1", "none", vec![turn("t3", Some("t2"), "else", RECENT), ours(None, RECENT)], "?"),
@@ -130,7 +130,7 @@ fn the_turn_is_told_from_others() {
     }
 }
 
-/// Several turns were created at one time: what they follow tells their order.
+/// Several turns have the same creation time: their previous turns show the order.
 #[test]
 fn turns_of_one_second_are_told_by_what_they_follow() {
     let at = |id, previous| turn(id, previous, "hi", RECENT);
@@ -144,13 +144,13 @@ fn turns_of_one_second_are_told_by_what_they_follow() {
         turns.push(at("t4", Some("t3")));
         assert_eq!(find(newest("t2"), &turns, &message("hi"), ""), "?", "{ours}");
     }
-    // Nothing tells whether it was there before.
+    // It may have been there before.
     let beside = [at("t2", Some("t1")), at("t1", None), at("t3", Some("t1"))];
     assert_eq!(find(newest("t2"), &beside, &message("hi"), "t1"), "?");
 }
 
-/// Where the newest turn was started here, it shows what the server's clock says; where it was read just before the
-/// start, the order alone tells.
+/// If this client started the newest turn, that turn shows the server's clock. If it was read just before the start,
+/// the order alone decides.
 #[test]
 fn a_clock_that_is_wrong_is_not_heeded() {
     let hour = 3_600_000;
@@ -159,12 +159,12 @@ fn a_clock_that_is_wrong_is_not_heeded() {
     let find = |turns: &[Json], trace: &StartTrace| found(trace, turns, &message("hi"), "");
     assert_eq!(find(&turns, &known), "?");
     assert_eq!(find(&turns, &StartTrace { started_at: 0, ..known.clone() }), "t2");
-    // It was started two hours before, and created so, whatever the time was.
+    // It was started and created two hours before, whatever the time was.
     let own = StartTrace { newest_started_at: STARTED_AT - 2 * hour, ..known.clone() };
     assert_eq!(find(&turns, &own), "t2");
     let slow = StartTrace { started_at: STARTED_AT + hour, newest_started_at: STARTED_AT - hour, ..known };
     assert_eq!(find(&turns, &slow), "t2");
-    // Another client has said it long before the start, although it is recent by this machine's clock.
+    // Another client sent it long before the start, although it is recent by this machine's clock.
     let fast = StartTrace { newest_started_at: STARTED_AT - 3 * hour, ..own.clone() };
     turns[0]["created_at"] = RECENT.into();
     assert_eq!(find(&turns, &fast), "?");
@@ -183,7 +183,8 @@ fn a_turn_that_is_listed_twice_is_one() {
     assert_eq!(find(newest("t1"), &turns, &message("hi"), ""), "t2");
 }
 
-/// The turns, whether they are all, and the newest of them: nothing, `?`, or the word that more of the list decides.
+/// The turns, whether they are all turns, and the newest of them: none, `?`, or the note that the rest of the list
+/// decides.
 #[test]
 fn the_newest_turn_is_at_either_end_of_a_list() {
     let at = |id, previous, created_at| turn(id, previous, "hi", created_at);
@@ -199,13 +200,13 @@ fn the_newest_turn_is_at_either_end_of_a_list() {
         (vec![third(), second(), first()], true, "t3"),
         (vec![first(), second()], false, "more"),
         (vec![first(), second(), third()], true, "t3"),
-        // Turns of one time: what they follow tells.
+        // The same creation time: the previous turns decide.
         (vec![at("t2", Some("t1"), RECENT), at("t1", None, RECENT)], false, "t2"),
         (vec![at("t1", None, RECENT), at("t2", Some("t1"), RECENT)], true, "t2"),
         (vec![at("t1", None, RECENT), at("t9", None, RECENT)], false, "more"),
         (vec![at("t1", None, RECENT), at("t9", None, RECENT)], true, "?"),
         (vec![at("t1", None, ""), at("t9", None, RECENT)], true, "?"),
-        // A clock that went back between them.
+        // The clock went back between them.
         (vec![at("t2", Some("t1"), BEFORE), at("t1", None, RECENT)], false, "t2"),
     ];
     for (turns, is_all, expected) in cases {
@@ -221,7 +222,7 @@ fn the_newest_turn_is_at_either_end_of_a_list() {
     }
 }
 
-/// Who says the same several times within a minute.
+/// The same input several times within a minute.
 #[test]
 fn what_is_older_than_the_newest_turn_is_not_what_was_started_after_it() {
     let before = || {
@@ -240,7 +241,7 @@ fn what_is_older_than_the_newest_turn_is_not_what_was_started_after_it() {
     }
 }
 
-/// The input that was sent, the one that is kept, and whether they are the same. Servers add fields.
+/// The sent input, the stored one, and whether they are the same. Servers add fields.
 #[test]
 fn inputs_are_compared_by_what_was_sent() {
     let parts = json!([{"type": "user.message", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]);
@@ -268,14 +269,14 @@ fn inputs_are_compared_by_what_was_sent() {
         let expected = if is_same { "t2" } else { "?" };
         assert_eq!(find(Newest::None, &[kept_turn], &sent, ""), expected, "{sent} {kept}");
     }
-    // A server that keeps no input cannot be asked.
+    // A server that stores no input.
     let mut without = turn("t2", None, "", RECENT);
     without.as_object_mut().expect("an object").remove("input");
     assert_eq!(find(Newest::None, &[without.clone()], &message("hi"), ""), "?");
     assert_eq!(find(Newest::None, &[without], &json!([]), ""), "t2");
 }
 
-/// A time that cannot be read says nothing.
+/// An unreadable time proves nothing.
 #[test]
 fn times_that_cannot_be_read_are_not_recent() {
     for created_at in ["", "now", "2026-07-01"] {

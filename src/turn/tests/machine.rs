@@ -9,13 +9,13 @@ use crate::turn::{Admission, StreamEnd, StreamPlan, TurnMachine, TurnStatus};
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum In {
     Unstarted,
-    /// Started without a stream; no answer yet.
+    /// Started without a stream; no response yet.
     Starting,
-    /// Started by a stream that has brought nothing yet.
+    /// Started with a stream that has brought nothing yet.
     StartingStream,
-    /// There is no listener.
+    /// Running without a listener.
     Running,
-    /// A listener has got three events.
+    /// A listener has received three events.
     Streaming,
     /// Ended without a listener.
     Ended(TurnStatus),
@@ -153,14 +153,14 @@ fn a_stream_starts_resumes_or_is_refused() {
     for situation in ALL {
         let resumes = |after| (Ok(StreamPlan::Subscribe), after);
         let refused = |code| [(Err(code), last(situation)); 3];
-        // Asked for after nothing, after 2 and after 9: the plan, and where the cursor then stands.
+        // Requested after nothing, after 2 and after 9: the plan, and the cursor afterwards.
         let expected = match situation {
             In::Unstarted => {
                 let no = (Err(ErrorCode::InvalidOption), 0);
                 [(Ok(StreamPlan::Start), 0), no, no]
             }
             In::Running => [resumes(0), resumes(2), resumes(9)],
-            // Never back behind what was delivered.
+            // Never back to before the delivered events.
             In::Incomplete => [resumes(3), resumes(3), resumes(9)],
             In::Lost => [(Ok(StreamPlan::Look), 0); 3],
             In::Starting => refused(ErrorCode::TurnAlreadyStarted),
@@ -246,7 +246,7 @@ fn what_ends_a_stream_leaves_the_turn_where_it_stands() {
     use TurnStatus::{Incomplete, Running, Unstarted};
     let network = || StreamEnd::Failed(Error::new(ErrorCode::Network, "reset"));
     let lost = || StreamEnd::Lost(Error::new(ErrorCode::FrameTooLarge, "large"));
-    // Before `turn.created`, after it; what is reported.
+    // The status before and after `turn.created`; the report.
     let cases = [
         (StreamEnd::Eof, Incomplete, Incomplete, Some((ErrorCode::Incomplete, ErrorCode::Incomplete))),
         (StreamEnd::Aborted, Incomplete, Running, Some((ErrorCode::Aborted, ErrorCode::Aborted))),
@@ -273,7 +273,7 @@ fn what_ends_a_stream_leaves_the_turn_where_it_stands() {
             assert!(!machine.is_streaming());
             assert!(!machine.status().is_terminal());
         }
-        // What `turn.done` has ended stays ended, however the connection goes.
+        // A turn ended by `turn.done` stays ended, whatever happens to the connection.
         let mut machine = machine(In::Streaming);
         with_state(&mut machine, "done");
         assert_eq!(code(machine.stream_ended(end)), Ok(()));
@@ -281,7 +281,7 @@ fn what_ends_a_stream_leaves_the_turn_where_it_stands() {
     }
 }
 
-/// Whatever happens to a stream, a turn that the server has is never started a second time.
+/// Whatever happens to a stream, an existing turn is never started a second time.
 #[test]
 fn a_turn_with_an_id_is_never_started_again() {
     let ends = [
@@ -354,7 +354,7 @@ fn errors_say_what_is_kept() {
     let broken = StreamEnd::Failed(Error::new(ErrorCode::Network, "connection reset"));
     let incomplete = machine(In::Streaming).stream_ended(broken).expect_err("incomplete");
     assert!(incomplete.message.contains("connection reset") && incomplete.message.contains("kept"));
-    // Nothing can go on where no turn is known.
+    // Nothing can resume without a known turn.
     let lost = machine(In::StartingStream).stream_ended(StreamEnd::Eof).expect_err("incomplete");
     assert!(
         lost.message.contains("`turn.created`") && !lost.message.contains("stream()"),

@@ -1,5 +1,4 @@
-//! Events that are listed because the stream is gone: what is delivered of them, and what they make of the
-//! index (section 2.4).
+//! Events that are listed because the stream is gone: which are delivered, and how they change the index (section 2.4).
 
 use serde_json::{Value as Json, json};
 
@@ -39,7 +38,7 @@ fn response(call: &str) -> Json {
            "content": "ok"})
 }
 
-/// What the stream brought of message `m`, how it is listed, and whether it is delivered once more.
+/// The stream's part of message `m`, the listed message, and whether it is delivered again.
 #[test]
 fn a_message_is_delivered_again_only_if_it_came_in_part() {
     let cases = [
@@ -49,13 +48,13 @@ fn a_message_is_delivered_again_only_if_it_came_in_part() {
         (vec![base(), delta("a"), delta("b"), finish("stop")], whole("ab", "stop"), false),
         (vec![base(), delta("ab"), finish("length")], whole("ab", "length"), false),
         (vec![base(), delta("ab"), finish("length")], whole("ab", "stop"), true),
-        // Its beginning says more than its text.
+        // Its beginning has more than its text.
         (vec![delta("ab"), finish("stop")], whole("ab", "stop"), true),
         (vec![whole("ab", "stop")], whole("ab", "stop"), false),
-        // A turn that was stopped may keep what there was of a message.
+        // For a stopped turn, the server may keep a partial message.
         (vec![base(), delta("a"), delta("b")], whole("ab", ""), false),
         (vec![base(), delta("a")], whole("ab", ""), true),
-        // A gap was passed over in the middle of it.
+        // A gap in the middle was skipped.
         (vec![base(), delta("b"), finish("stop")], whole("ab", "stop"), true),
     ];
     for (came, listed, is_delivered) in cases {
@@ -80,7 +79,7 @@ fn other_events_are_delivered_once_by_their_ids() {
         (response("c1"), false),
         (response("c2"), true),
         (response("c2"), false),
-        // Also those that this version does not know.
+        // Events of unknown types, too.
         (json!({"type": "unknown", "wire_type": "turn.paused", "raw": {"id": "p1"}}), false),
         (json!({"type": "unknown", "wire_type": "turn.paused", "raw": {"id": "p2"}}), true),
         (json!({"type": "unknown", "wire_type": "turn.paused", "raw": {"id": "p3"}}), true),
@@ -98,7 +97,7 @@ fn numbered(mut event: Json, number: u64) -> Json {
     event
 }
 
-/// A list may say numbers: then an event is known by its number, too, and keeps it.
+/// Lists may have numbers: an event is then also recognised by its number, and keeps it.
 #[test]
 fn listed_events_are_known_by_their_numbers() {
     let nameless = |call: &str| {
@@ -131,7 +130,7 @@ fn listed_events_are_known_by_their_numbers() {
     assert!(said.contains("c3") && !said.contains("sequence_number"), "as a stream brings it: {said}");
 }
 
-/// What a message's number means differs: its beginning's, its end's. What decides is what came of it.
+/// A message's number may be that of its beginning or its end. Only the received parts decide.
 #[test]
 fn a_message_in_part_comes_again_whatever_its_number() {
     for (number, expected) in [(0, 0), (2, 0), (3, 0), (4, 4), (40, 40)] {
@@ -146,13 +145,13 @@ fn a_message_in_part_comes_again_whatever_its_number() {
     }
 }
 
-/// The state stands for the `turn.done` that did not come.
+/// The state replaces the missing `turn.done`.
 #[test]
 fn a_state_ends_the_turn_with_an_event() {
     let mut reader = reader();
     push(&mut reader, &turn(&[created(), delta("a")]));
     numbers(&mut reader);
-    // A server that lists it: how the turn ended comes last.
+    // The server lists it: the terminal state is applied last.
     missed(&mut reader, &done("done"));
     assert_eq!(reader.machine().status(), TurnStatus::Running);
     let action = json!({"type": "tool.approval_required", "id": "q", "thread_id": "main",
@@ -166,7 +165,7 @@ fn a_state_ends_the_turn_with_an_event() {
     assert_eq!(taken, state);
 }
 
-/// What only makes the index whole, after the turn has ended, is not delivered.
+/// Events that only complete the index after the turn's end are not delivered.
 #[test]
 fn a_turn_that_has_ended_is_mended_silently() {
     let mut reader = reader();

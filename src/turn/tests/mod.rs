@@ -1,5 +1,5 @@
-//! Tests of a turn's life: the machine as a table, the cursor, what failures are answered with, the rules of
-//! inputs, the reader at a stream's end, and every rule by which the driver recovers.
+//! Tests of a turn's life: the machine as a table, the cursor, remedies for failures, the rules of inputs, the reader
+//! at a stream's end, and every recovery rule of the driver.
 
 mod answers_apart;
 mod completing;

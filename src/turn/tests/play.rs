@@ -1,13 +1,12 @@
-//! Plays a turn's driver: what happens goes in, and each step comes out as a few words, so that a rule is a
-//! table.
+//! Plays a turn's driver: takes what happens, and returns each step as a few words, so that a rule is a table.
 //!
 //! - `newest`, `newest from p2`, `post`, `post stream`, `look`, `read`, `subscribe after 3` (`again after 3` where it resumes; `at c3` where
 //!   the server names places; `repeat after 3` where the server repeats the turn), `frames`, `answer`, `session`, `list`, `list from p2`, `calls` (of earlier
 //!   turns): a request;
-//! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a wait before a try, at least how long, the number of the
-//!   try, and why;
-//! - `wait 500 for turn`: a wait before a look, and for what;
-//! - `end done`, `end incomplete: http 404`: the end, where the turn stands, and what is reported.
+//! - `wait 250 #1 network`, `wait 1250>=1000 #2 http 503`: a pause before an attempt, its minimum, the number of the
+//!   attempt, and the reason;
+//! - `wait 500 for turn`: a wait before a read, and what it is for;
+//! - `end done`, `end incomplete: http 404`: the end, the turn's status, and the report.
 
 use std::ops::RangeInclusive;
 
@@ -23,17 +22,17 @@ use crate::turn::{
     TurnMachine, TurnReader, Waiting,
 };
 
-/// Frames may have so many bytes.
+/// The maximum size of a frame in bytes.
 pub(in crate::turn) const FRAME_LIMIT: usize = 4096;
 
 /// What happens.
 #[derive(Debug, Clone)]
 pub(in crate::turn) enum Act {
-    /// The head of a stream comes, these bytes, and its end.
+    /// The head of a stream, these bytes, and its end.
     Brings(String),
-    /// The same, but it stands for so many milliseconds.
+    /// The same, after this many milliseconds.
     Stands(f64, String),
-    /// The head of a stream comes, these bytes, and then it breaks.
+    /// The head of a stream, these bytes, and then this failure.
     Breaks(String, Failure),
     /// The request fails.
     Fails(Failure),
@@ -55,7 +54,7 @@ impl Play {
         Self::following("")
     }
 
-    /// A turn that is to follow another one.
+    /// A turn that follows another one.
     pub(in crate::turn) fn following(previous_turn_id: &str) -> Self {
         Self::of(Box::new(TrueFoundry::new(Dialect::Gateway)), Value::from("hi"), previous_turn_id)
     }
@@ -74,22 +73,22 @@ impl Play {
         self.begin(|driver| driver.stream(None, reconnect, trace()))
     }
 
-    /// The same where this is known of the session's turns.
+    /// The same with this knowledge of the session's turns.
     pub(in crate::turn) fn stream_traced(&mut self, trace: StartTrace) -> String {
         self.begin(|driver| driver.stream(None, Reconnect::default(), trace))
     }
 
-    /// The same where nothing is known of the session's turns.
+    /// The same without any knowledge of the session's turns.
     pub(in crate::turn) fn stream_unknown(&mut self) -> String {
         self.begin(|driver| driver.stream(None, Reconnect::default(), StartTrace::default()))
     }
 
-    /// The same, and nothing is recovered.
+    /// The same without recovery.
     pub(in crate::turn) fn stream_off(&mut self) -> String {
         self.begin(|driver| driver.stream(None, Reconnect::OFF, StartTrace::default()))
     }
 
-    /// Begins to start where nothing is known of the session's turns; returns the first step.
+    /// Begins to start without any knowledge of the session's turns; returns the first step.
     pub(in crate::turn) fn start_unknown(&mut self) -> String {
         self.begin(|driver| driver.start(Reconnect::default(), StartTrace::default()))
     }
@@ -104,7 +103,7 @@ impl Play {
         self.begin(|driver| driver.complete(Reconnect::default(), trace()))
     }
 
-    /// The turn is found, as the server keeps it.
+    /// Takes the server's record of the turn.
     pub(in crate::turn) fn found(&mut self, record: &Json) {
         let text = record.to_string();
         let record = Value::parse(&text).expect("JSON");
@@ -118,7 +117,7 @@ impl Play {
         self.begin(|driver| driver.look(Reconnect::default()))
     }
 
-    /// Lets something happen; returns what is to be done then.
+    /// Takes what happens; returns the next step.
     pub(in crate::turn) fn next(&mut self, act: Act) -> String {
         let (stood, bytes, outcome) = match act {
             Act::Brings(bytes) => (0.0, Some(bytes), Outcome::Ended),
@@ -134,7 +133,7 @@ impl Play {
             self.driver.opened(self.now);
             let reader = self.driver.reader_mut();
             if reader.capabilities().has_socket() {
-                // A message a line, each of which is whole.
+                // One whole message per line.
                 let _ = bytes.lines().try_for_each(|message| reader.push_message(message));
             } else {
                 let _ = reader.push(bytes.as_bytes());
@@ -144,7 +143,7 @@ impl Play {
         self.tell(outcome)
     }
 
-    /// Lets things happen one after the other, each followed by its step.
+    /// Takes what happens, one after the other, and checks the step after each.
     pub(in crate::turn) fn plays(&mut self, name: &str, script: &[(Act, &str)]) {
         for (at, (act, expected)) in script.iter().enumerate() {
             assert_eq!(self.next(act.clone()), *expected, "{name}, step {at}: after {act:?}");
@@ -165,8 +164,7 @@ impl Play {
         self.words(step)
     }
 
-    /// The events that were delivered since this was last asked: texts as `+text`, others by their types and, of
-    /// messages and results, their ids.
+    /// The events delivered since the last call: texts as `+text`, others by type and, for messages and results, id.
     pub(in crate::turn) fn delivered(&mut self) -> Vec<String> {
         let mut taken = (Vec::new(), TextArena::default());
         self.driver.reader_mut().batch().take(&mut taken);
@@ -201,7 +199,7 @@ impl Play {
         serde_json::from_str(&plan.params).expect("JSON")
     }
 
-    /// What was reported at the end.
+    /// The error reported at the end.
     pub(in crate::turn) fn reported(&self) -> &str {
         let Some(Step::End(Err(error))) = &self.step else { panic!("{:?}", self.step) };
         &error.message
@@ -243,7 +241,7 @@ impl Play {
     }
 }
 
-/// A turn whose stream brought this much of [`frames`] and was not yet interrupted.
+/// A turn whose stream brought these [`frames`] and has not been interrupted.
 pub(in crate::turn) fn started(numbers: RangeInclusive<u64>) -> Play {
     let mut play = Play::new();
     assert_eq!(play.stream(Reconnect::default()), "post stream");
@@ -331,7 +329,7 @@ fn ended() -> Json {
     json!({"status": "done", "output": null, "required_actions": []})
 }
 
-/// What waits for the call `c` of message `m`.
+/// The request to approve the call `c` of message `m`.
 pub(in crate::turn) fn asking_for_call() -> Json {
     json!({"type": "tool.approval_required", "id": "q", "thread_id": "main",
            "tool_calls": [{"id": "c", "source_event_id": "m"}]})
@@ -343,7 +341,7 @@ pub(in crate::turn) fn calling() -> Json {
            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]})
 }
 
-/// The turn as the server keeps it, when it waits for that call.
+/// The server's record of the turn while that call is pending.
 pub(in crate::turn) fn paused() -> Json {
     let mut paused = record("done");
     paused["state"]["required_actions"] = json!([asking_for_call()]);
@@ -372,7 +370,7 @@ pub(in crate::turn) fn unnumbered(numbers: RangeInclusive<u64>) -> String {
     log.map(|(_, event)| format!("data: {event}\n\n")).collect::<Vec<_>>().concat()
 }
 
-/// The turn as the server keeps it.
+/// The server's record of the turn.
 pub(in crate::turn) fn record(status: &str) -> Json {
     let state = if status == "done" { ended() } else { json!({"status": status}) };
     json!({"id": "t", "session_id": "s", "previous_turn_id": null, "state": state,
@@ -401,7 +399,7 @@ pub(in crate::turn) fn network() -> Failure {
     of_code(ErrorCode::Network)
 }
 
-/// The server asks to be left alone for so many milliseconds.
+/// The failure with this `Retry-After`, in milliseconds.
 pub(in crate::turn) fn asking(mut failure: Failure, retry_after: u32) -> Failure {
     failure.retry_after = retry_after;
     failure

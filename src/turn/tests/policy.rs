@@ -1,4 +1,4 @@
-//! What each failure is answered with, and how long is waited before the next try.
+//! The remedy for each failure, and the delay before the next attempt.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn after(mut failure: Failure, retry_after: u32) -> Failure {
     failure
 }
 
-/// Every status that means failure, while a turn's stream or state is asked for again.
+/// Every status of a failed request for a turn's stream or state.
 #[test]
 fn every_status_has_its_remedy() {
     for status in 400..=599 {
@@ -41,7 +41,7 @@ fn every_status_has_its_remedy() {
     }
 }
 
-/// Every status as the answer to a start: whether the turn may have begun, and whether it may still begin.
+/// Every status as the response to a start: whether the turn may have begun, and whether it may still begin.
 #[test]
 fn every_status_says_whether_a_start_may_have_arrived() {
     for status in 400..=599 {
@@ -51,18 +51,18 @@ fn every_status_says_whether_a_start_may_have_arrived() {
     }
 }
 
-/// Failures without a status: the remedy; whether a start may have arrived, and whether it may be on its way.
+/// Failures without a status: the remedy, whether a start may have arrived, and whether it may still be in flight.
 #[test]
 fn every_other_failure_has_its_remedy() {
     let cases = [
         (ErrorCode::Network, Remedy::Retry, true, true),
         (ErrorCode::Timeout, Remedy::Retry, true, true),
         (ErrorCode::Incomplete, Remedy::Retry, true, true),
-        // A captive portal, or a proxy that answers by itself.
+        // A captive portal, or a proxy that responds by itself.
         (ErrorCode::UnexpectedResponse, Remedy::Retry, true, true),
         (ErrorCode::Token, Remedy::Retry, true, true),
         (ErrorCode::FrameTooLarge, Remedy::None, true, true),
-        // What cannot be sent was not sent.
+        // A request that could not be sent.
         (ErrorCode::InvalidOption, Remedy::None, false, false),
     ];
     for (code, remedy, may_have_begun, may_yet_begin) in cases {
@@ -85,7 +85,7 @@ fn only_failures_of_the_network_are_due_to_being_offline() {
     }
 }
 
-/// A request that changes nothing, such as a page of a list, is sent again by the same rules.
+/// A request that changes nothing, such as a page of a list, follows the same rules.
 #[test]
 fn a_request_is_sent_again_after_what_may_pass() {
     let reconnect = Reconnect { max_attempts: 2, base_delay: 100, max_delay: 150 };
@@ -130,12 +130,12 @@ fn nobody_waits_longer_than_five_minutes_because_a_server_says_so() {
     }
 }
 
-/// The longest wait before each try: it doubles, up to the limit.
+/// The longest delay before each attempt: it doubles, up to the limit.
 #[test]
 fn waits_double_up_to_their_limit() {
     let longest = |reconnect: Reconnect| {
         move |attempt: u32| {
-            // The largest number below 1, as the longest that can be drawn.
+            // The largest number below 1, for the longest possible delay.
             reconnect.delay(attempt, 1.0 - f64::EPSILON).round()
         }
     };
@@ -147,7 +147,7 @@ fn waits_double_up_to_their_limit() {
         ((100, 1000), 5, 1000.0),
         ((100, 50), 1, 50.0),
         ((0, 1000), 9, 0.0),
-        // However many tries there were, nothing overflows.
+        // No number of attempts overflows.
         ((1, u32::MAX), 17, 65_536.0),
         ((1, u32::MAX), u32::MAX, 65_536.0),
         ((u32::MAX, u32::MAX), 40, 4_294_967_295.0),
@@ -161,7 +161,7 @@ fn waits_double_up_to_their_limit() {
 }
 
 proptest! {
-    /// Full jitter: anything from nothing to the longest wait, in proportion to chance.
+    /// Full jitter: from nothing to the longest delay, in proportion to the random number.
     #[test]
     fn waits_are_as_long_as_chance_has_it(
         base_delay: u32,

@@ -1,4 +1,4 @@
-//! The reader: bytes to index and records, and how a stream may end. Gaps and lists are tested beside.
+//! The reader: from bytes to index and records, and the ways a stream may end. Gaps and lists have their own files.
 
 use serde_json::{Value as Json, json};
 
@@ -48,7 +48,7 @@ pub(super) fn content(reader: &TurnReader) -> &str {
     reader.index().message("m").map_or("", |message| message.content())
 }
 
-/// The sequence numbers of the events since they were last taken.
+/// The sequence numbers of the events since the last call.
 pub(super) fn numbers(reader: &mut TurnReader) -> Vec<u32> {
     let mut taken = (Vec::new(), TextArena::default());
     reader.batch().take(&mut taken);
@@ -76,7 +76,7 @@ fn a_whole_turn() {
     assert_eq!(reader.take_state(), None, "it is taken once");
 }
 
-/// However far a stream has come, without `turn.done` it is not done.
+/// However far a stream got, without `turn.done` the turn is not done.
 #[test]
 fn the_end_of_a_stream_is_not_the_end_of_the_turn() {
     let stream = turn(&[created(), delta("a"), delta("b"), done("done")]);
@@ -108,7 +108,7 @@ fn events_after_the_end_are_ignored() {
     }
 }
 
-/// Sections 2.2 and 2.4: what a resumed stream repeats is dropped.
+/// Sections 2.2 and 2.4: the repeats of a resumed stream are dropped.
 #[test]
 fn what_is_not_newer_than_the_cursor_is_dropped() {
     let mut reader = reader();
@@ -135,7 +135,7 @@ fn events_without_a_number_are_delivered() {
     assert_eq!(reader.machine().cursor().last(), 1);
 }
 
-/// The sequence numbers of unknown events count: a resumed stream must not bring them again.
+/// Unknown events have sequence numbers, too: a resumed stream must not repeat them.
 #[test]
 fn unknown_events_move_the_cursor() {
     let mut reader = reader();
@@ -202,7 +202,7 @@ fn apply_state(reader: &mut TurnReader, state: &Json) {
     reader.apply_state(json.as_object().expect("an object"));
 }
 
-/// Section 2.4: where the stream is gone, lists and the turn's state fill in.
+/// Section 2.4: if the stream is gone, lists and the turn's state complete the turn.
 #[test]
 fn listed_events_and_a_fetched_state_complete_a_turn() {
     let mut reader = reader();

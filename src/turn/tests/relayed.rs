@@ -1,5 +1,5 @@
-//! The driver, rule by rule: turns whose streams a relay keeps (`docs/relay.md`). Frames have numbers, and each of them is
-//! taken once, over all connections; a start reaches the server once.
+//! The driver, rule by rule: turns whose streams a relay keeps (`docs/relay.md`). Frames have numbers, and each frame
+//! is taken once across all connections; the server receives a start once.
 
 use serde_json::{Value as Json, json};
 
@@ -19,7 +19,7 @@ fn behind<P: Protocol + 'static>(server: P) -> Box<dyn Protocol> {
     Box::new(Relayable::direct(server).behind_relay().expect("a relay keeps its turns"))
 }
 
-/// A turn whose start is on its way.
+/// A turn whose start is in flight.
 pub(in crate::turn) fn aap() -> Play {
     let mut play = Play::of(behind(Aap::new()), Value::from("hi"), "");
     play.driver.set_start("agent", "t");
@@ -36,7 +36,7 @@ fn tirea() -> Play {
     play
 }
 
-/// A turn that is read on after its second frame.
+/// A turn that is resumed after its second frame.
 pub(in crate::turn) fn attached() -> Play {
     let mut play = aap();
     play.next(Breaks(relayed("L", 1, &whole(false)[..2]), network()));
@@ -44,7 +44,7 @@ pub(in crate::turn) fn attached() -> Play {
     play
 }
 
-/// How the relay says that the rest is missing.
+/// The relay's event for a missing rest.
 pub(in crate::turn) fn cut(reason: &str) -> String {
     format!("event: turnwire.cut\ndata: {}\n\n", json!({"reason": reason, "last": 2, "upstream": "gone"}))
 }
@@ -62,7 +62,7 @@ fn whole(is_tirea: bool) -> Vec<String> {
     frames
 }
 
-/// The head of a relay's answer, and these frames, numbered from `first` on.
+/// The head of a relay's response, and these frames, numbered from `first` on.
 fn relayed(log: &str, first: usize, frames: &[String]) -> String {
     let numbered = (first..).zip(frames).map(|(number, frame)| format!("id: {number}\n{frame}"));
     let head = format!("event: turnwire.log\ndata: {log}\n\n");
@@ -73,7 +73,7 @@ fn began(is_tirea: bool) -> Play {
     if is_tirea { tirea() } else { aap() }
 }
 
-/// What a turn delivers that nothing disturbs.
+/// The events of a turn without interruptions.
 fn undisturbed(is_tirea: bool) -> Vec<String> {
     let mut play = began(is_tirea);
     assert_eq!(play.next(Brings(relayed("L", 1, &whole(is_tirea)))), "end done");
@@ -92,11 +92,11 @@ fn a_stream_that_breaks_after_any_frame_goes_on_after_it() {
         for at in 1..frames.len() {
             let mut play = began(is_tirea);
             let first = relayed("L", 1, &frames[..at]);
-            // The last frame may have come in part.
+            // The last frame may be partial.
             let torn = format!("{first}id: {}\n{}", at + 1, &frames[at][..frames[at].len() - 1]);
             assert_eq!(play.next(Breaks(torn, network())), "wait 250 #1 network", "{is_tirea}, {at}");
             assert_eq!(play.next(Waited), format!("again after={at}&log=L"));
-            // What comes again is not taken again.
+            // Repeated frames are dropped.
             let from = at.saturating_sub(2);
             assert_eq!(play.next(Brings(relayed("L", from + 1, &frames[from..]))), "end done");
             assert_eq!(play.delivered(), undisturbed(is_tirea), "{is_tirea}, {at}");
@@ -104,7 +104,7 @@ fn a_stream_that_breaks_after_any_frame_goes_on_after_it() {
     }
 }
 
-/// However chunks are cut, and whether the fast way takes the frames or the general one.
+/// The result does not depend on chunk boundaries, or on which of the two code paths takes the frames.
 #[test]
 fn chunks_make_no_difference() {
     for is_tirea in [false, true] {
@@ -169,7 +169,7 @@ fn a_start_that_brings_nothing_is_sent_again() {
     play.plays("nothing", &script);
 }
 
-/// The relay keeps a refusal as the answer to the turn's id.
+/// The relay stores a refusal as the response to the turn's id.
 #[test]
 fn a_refused_start_gets_another_id() {
     let mut play = aap();
@@ -181,7 +181,7 @@ fn a_refused_start_gets_another_id() {
     assert_eq!(play.params()["turn_id"], "txx");
 }
 
-/// The relay says that it knows the turn and has nothing of it: then its server is asked.
+/// The relay reports that it knows the turn but has none of its frames: then its server is asked.
 #[test]
 fn a_start_that_the_relay_knows_is_looked_for() {
     for (is_tirea, failures) in [
@@ -212,7 +212,7 @@ fn a_start_that_was_left_is_sent_again_and_joins_the_turn() {
     assert_eq!(play.next(Aborted), "end incomplete: aborted");
     assert_eq!(play.stream(Reconnect::default()), "post stream");
     assert_eq!(play.params()["turn_id"], "t");
-    // To look for it, as before it is cancelled, starts nothing.
+    // A mere look, as before a cancellation, starts nothing.
     let mut play = aap();
     play.next(Aborted);
     assert_eq!(play.look(), "read");
@@ -267,7 +267,7 @@ fn another_log_that_begins_with_the_same_frames_goes_on() {
     let mut play = attached();
     let script: [(Act, &str); 5] = [
         (Fails(http(412)), "again after=0"),
-        // It breaks before the place where the first log was left.
+        // It breaks before the position reached in the first log.
         (Breaks(relayed("M", 1, &frames[..1]), network()), "wait 500 #2 network"),
         (Waited, "again after=1&log=M"),
         (Breaks(relayed("M", 2, &frames[1..4]), network()), "wait 250 #1 network"),
@@ -312,7 +312,7 @@ fn done(content: &str) -> Json {
     record
 }
 
-/// Only `turn.done` is success; the history may have it.
+/// Only `turn.done` is success; the history may contain it.
 #[test]
 fn a_cut_turn_is_read_from_the_history_and_says_why() {
     for reason in ["upstream_lost", "relay_restarted", "drained", "log_full", "a_new_one"] {
@@ -365,7 +365,7 @@ fn a_stopped_turn_is_cancelled() {
     }
 }
 
-/// The relay closes a stream without a word if the agent did: two such streams in a row have nothing to bring.
+/// The relay closes a stream without an end if the agent did: after two such streams in a row, the turn is given up.
 #[test]
 fn a_stream_that_ends_without_an_end_is_given_up() {
     let mut play = aap();
@@ -380,7 +380,7 @@ fn a_stream_that_ends_without_an_end_is_given_up() {
     play.plays("ended", &script);
 }
 
-/// tirea ends a failed run with an error and the end of its stream, which only an empty stream proves.
+/// tirea ends a failed run with an error and the end of its stream; only an empty stream proves that end.
 #[test]
 fn a_failed_run_ends_with_the_stream_that_follows_its_error() {
     let error = json!({"event_type": "error", "message": "no", "code": "X"});
@@ -390,7 +390,7 @@ fn a_failed_run_ends_with_the_stream_that_follows_its_error() {
     assert_eq!(play.next(Brings(relayed("L", 1, &frames))), "wait 250 #1 incomplete");
     assert_eq!(play.next(Waited), "again after=4&log=L");
     assert_eq!(play.next(Brings(relayed("L", 5, &[]))), "end error");
-    // A connection that breaks then proves nothing.
+    // A broken connection proves nothing.
     let mut play = tirea();
     assert_eq!(play.next(Breaks(relayed("L", 1, &frames), network())), "wait 250 #1 network");
     assert_eq!(play.next(Waited), "again after=4&log=L");

@@ -1,5 +1,5 @@
-//! The driver, rule by rule: turns whose conversation the client keeps (protocol note of AG-UI, section 7). Servers keep
-//! nothing of a stream, except one that repeats it from the beginning.
+//! The driver, rule by rule: turns whose conversation the client keeps (protocol note of AG-UI, section 7). Servers
+//! store nothing of a stream, except those that repeat it from the beginning.
 
 use serde_json::{Value as Json, json};
 
@@ -72,7 +72,7 @@ fn the_end_of_a_run_counts_however_its_stream_ends() {
 fn what_is_kept_nowhere_is_lost() {
     play_all(forgotten, &[(Breaks(run("a", false), network()), "end incomplete: incomplete")]);
     play_all(forgotten, &[(Fails(network()), "end incomplete: incomplete")]);
-    // A server that answers so is no agent, or has begun nothing.
+    // A server with this response is not an agent, or has begun nothing.
     for begin in [forgotten as fn() -> Play, repeated] {
         play_all(begin, &[(Brings(String::new()), "end incomplete: unexpected_response")]);
     }
@@ -101,7 +101,7 @@ fn a_repeated_run_goes_on_where_it_broke() {
     );
     let delivered = ["turn.created", "model.message m", "+a", "+b", "+c", "model.message.delta", "turn.done"];
     assert_eq!(play.delivered(), delivered);
-    // A clean end without the run's is a break, too.
+    // A clean end of the stream without the run's end also counts as a break.
     let mut play = repeated();
     play.plays(
         "cut",
@@ -151,23 +151,23 @@ fn a_lost_start_is_looked_for() {
     let mut play = repeated();
     play.plays("absent", &script);
     assert!(play.reported().contains("may have begun"), "{}", play.reported());
-    // Once more: it is looked for, and not started.
+    // The next run looks for it instead of starting it.
     let again = play.stream(Reconnect::default());
     assert_eq!(again, "repeat after 0");
     play.plays("found", &[(Brings(run("ab", true)), "end done")]);
-    // Without such an endpoint nothing tells.
+    // Without such an endpoint, the turn cannot be found.
     play_all(
         repeated,
         &[lost.clone(), (Waited, "repeat after 0"), (Fails(http(404)), "end incomplete: incomplete 404")],
     );
-    // Left while it is looked for, it may have begun.
+    // If the search is left, the turn may have begun.
     play_all(repeated, &[lost.clone(), (Aborted, "end incomplete: aborted")]);
     play_all(repeated, &[lost, (Waited, "repeat after 0"), (Aborted, "end incomplete: aborted")]);
     play_all(repeated, &[(Unsent, "end unstarted")]);
     play_all(repeated, &[(Fails(http(422)), "end unstarted: http 422")]);
 }
 
-/// A server that tells the thread as it has it by now.
+/// A server that returns the current state of the thread.
 fn told() -> Play {
     starting(&json!({"recovery": "state"}))
 }
@@ -204,7 +204,7 @@ fn a_thread_is_read_until_it_has_the_run() {
     let found = (thread(Some("abc")), "end done");
     let again = |place| (Waited, place);
     play_all(told, &[lost.clone(), again("repeat after 0"), goes_on, again("repeat after 1"), found]);
-    // Without such an endpoint, or where another server answers, nothing tells.
+    // The turn cannot be found without such an endpoint, or if another server responds.
     let broken = (Breaks(run("a", false), network()), "wait 250 #1 network");
     let refused = (Fails(http(404)), "end incomplete: http 404");
     play_all(told, &[broken, (Waited, "repeat after 3"), refused]);

@@ -1,6 +1,6 @@
-//! The driver, rule by rule: turns that go on although no sequence number resumes their streams (protocol note of
-//! `AgentEvent`, section 5). What the server kept of a stream is read from its beginning and compared; then its
-//! stream goes on. Where nothing was kept, the end is waited for, and listed.
+//! The driver, rule by rule: turns that continue although no sequence number resumes their streams (protocol note of
+//! `AgentEvent`, section 5). The server's record of the stream is read from its beginning and compared; then the stream
+//! resumes. Without a record, the turn's end is awaited, and its events are listed.
 
 use serde_json::{Value as Json, json};
 
@@ -59,7 +59,7 @@ fn a_record_may_have_everything_or_nothing() {
         ],
     );
     assert_eq!(play.delivered(), WHOLE);
-    // One of a turn that has ended, and that stays empty, is none.
+    // A record that stays empty after the turn's end is none.
     let mut play = broken();
     play.plays(
         "never",
@@ -74,7 +74,7 @@ fn a_record_may_have_everything_or_nothing() {
     );
 }
 
-/// A turn may wait for its place, or for its first words, as long as it likes.
+/// A turn may wait for capacity, or for its first words, for any length of time.
 #[test]
 fn a_record_that_is_still_empty_is_waited_for_while_the_turn_runs() {
     let mut play = broken();
@@ -110,7 +110,7 @@ fn every_event_comes_once() {
     }
 }
 
-/// An expired place is no reason to give up: the record has a new one.
+/// An expired position is no reason to give up: the record has a new one.
 #[test]
 fn an_expired_place_is_forgotten() {
     let mut play = broken();
@@ -127,7 +127,7 @@ fn an_expired_place_is_forgotten() {
     assert_eq!(play.delivered(), WHOLE);
 }
 
-/// After a frame without a name nothing says where the stream goes on.
+/// After a frame without an id, the stream's position is unknown.
 #[test]
 fn a_frame_without_a_name_makes_the_place_unknown() {
     let mut play = broken();
@@ -145,8 +145,7 @@ fn a_frame_without_a_name_makes_the_place_unknown() {
     assert_eq!(play.delivered(), WHOLE);
 }
 
-/// Without a record the turn's end is waited for, however long that takes, and its events are listed, from the
-/// first page.
+/// Without a record, the turn's end is awaited for any length of time, and its events are listed from the first page.
 #[test]
 fn without_a_record_the_end_is_waited_for() {
     for status in [404, 405, 410, 501] {
@@ -168,7 +167,7 @@ fn without_a_record_the_end_is_waited_for() {
             assert_eq!(play.delivered(), delivered, "{status} {pages}");
         }
     }
-    // It may be waited for anew.
+    // The next run may wait for it again.
     let mut play = broken();
     play.plays(
         "waits",
@@ -181,7 +180,8 @@ fn without_a_record_the_end_is_waited_for() {
     assert_eq!(play.stream(Reconnect::default()), "read");
 }
 
-/// What is not what the stream brought cannot be gone on with: nothing would tell what is new in it.
+/// A record that differs from the stream cannot be continued: there would be no way to know which of its events are
+/// new.
 #[test]
 fn another_record_is_none() {
     let mut other = payloads(1..=7);
@@ -197,7 +197,7 @@ fn another_record_is_none() {
     assert_eq!(play.content(), "Ab");
 }
 
-/// Failures of the record count as tries; then the turn itself is asked, and waited for if it runs.
+/// Failures to read the record count as attempts; after them the turn is read, and awaited if it runs.
 #[test]
 fn a_record_that_cannot_be_had_is_given_up() {
     for status in [500, 503] {
@@ -234,7 +234,7 @@ fn a_stream_that_brings_nothing_is_given_up() {
     );
 }
 
-/// Pages that go round end.
+/// Pages that form a cycle end.
 #[test]
 fn a_record_whose_pages_go_round_ends() {
     let mut play = broken();
@@ -249,7 +249,7 @@ fn a_record_whose_pages_go_round_ends() {
     panic!("it goes on");
 }
 
-/// A turn that paused while its stream was gone says itself what it waits for; if it does not, its session does.
+/// If a turn paused while its stream was gone, its record says what it waits for, or else its session does.
 #[test]
 fn a_turn_that_paused_meanwhile_waits() {
     let silent = record(
@@ -271,8 +271,8 @@ fn a_turn_that_paused_meanwhile_waits() {
     }
 }
 
-/// Servers that make their turns' ids say of a turn neither its input nor what it follows: a start that was lost
-/// is the only new one, or it is not known which.
+/// Servers with client-made turn ids return neither a turn's input nor its previous turn: a lost start is the only new
+/// turn, or unknown.
 #[test]
 fn a_lost_start_is_the_only_new_turn() {
     let turn = |id: &str, at: &str| json!({"id": id, "session_id": "s", "previous_turn_id": null, "created_at": at, "state": {"status": "running"}});
@@ -292,7 +292,7 @@ fn a_lost_start_is_the_only_new_turn() {
         (&trace(), vec![&new], found),
         (&trace(), vec![&other, &new], unclear),
         (&trace(), vec![], absent),
-        // It is newer, and older than the start by this machine's clock; or of the same second.
+        // It is newer, but older than the start by this machine's clock; or it is from the same second.
         (&known, vec![&late, &old], unclear),
         (&read, vec![&late, &old], found),
         (&read, vec![&beside, &old], unclear),
@@ -307,7 +307,7 @@ fn a_lost_start_is_the_only_new_turn() {
         let turns: Vec<Json> = turns.into_iter().cloned().collect();
         assert_eq!(play.next(Answers(page(&turns, None))), step, "{turns:?}");
     }
-    // What could not be read before it is not known.
+    // The newest turn before the start could not be read, so it is unknown.
     let unknown = StartTrace { newest: Newest::Unknown, ..trace() };
     for (turns, step) in [(vec![new.clone(), old.clone()], unclear), (vec![old.clone()], absent)] {
         let mut play = recorded();
@@ -326,7 +326,7 @@ fn a_lost_start_is_the_only_new_turn() {
     assert_eq!(play.next(Answers(page(&[new, old], None))), found);
 }
 
-/// The stream of a turn that is suspended ends it, and it does not run any more.
+/// The stream of a suspended turn ends, and the turn no longer runs.
 #[test]
 fn a_suspended_turn_is_done() {
     let mut play = recorded();

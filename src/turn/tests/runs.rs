@@ -1,5 +1,5 @@
-//! Runs of the `AgentEvent` servers, for the tests of turns that no sequence number resumes: `t` says "ab" in
-//! seven frames, which are six events.
+//! Runs of the `AgentEvent` servers, for tests of turns that no sequence number resumes: `t` says "ab" in seven frames,
+//! which are six events.
 
 use std::ops::RangeInclusive;
 
@@ -16,14 +16,14 @@ pub(in crate::turn) fn forsaken() -> Play {
     play
 }
 
-/// A turn of a server that finishes its turns, and may keep what it streamed.
+/// A turn of a server that finishes its turns, and may keep their streams.
 pub(in crate::turn) fn recorded() -> Play {
     let mut play = Play::of(Box::new(AgentEvent::new(Dialect::Awaken)), Value::from("hi"), "");
     play.driver.set_start("bot", "mine");
     play
 }
 
-/// The answers to these calls, of a turn that goes on by them.
+/// The answers to these calls, as a turn that continues with them.
 pub(in crate::turn) fn answering(calls: &[&str], previous_turn_id: &str) -> Play {
     let input: Vec<Json> = calls.iter().map(|call| approval(call)).collect();
     let input = Json::Array(input).to_string();
@@ -78,7 +78,7 @@ pub(in crate::turn) fn wrapped(payloads: &[Json]) -> String {
     live(&payloads.iter().map(wrap).collect::<Vec<_>>())
 }
 
-/// The frames of an event store's stream, named from this number on.
+/// The frames of an event store's stream, with ids from this number on.
 pub(in crate::turn) fn stored(from: usize, payloads: &[Json]) -> String {
     let frames = (from..).zip(payloads);
     frames
@@ -91,12 +91,12 @@ pub(in crate::turn) fn envelope(payload: &Json) -> Json {
     json!({"event_id": "e", "event_kind": "AgentEvent", "payload": payload})
 }
 
-/// A page of what an event store keeps.
+/// A page of an event store.
 pub(in crate::turn) fn kept(payloads: &[Json], next: Option<&str>, cursor: &str) -> Json {
     json!({"items": payloads, "next": next, "cursor": cursor})
 }
 
-/// The turn as a server keeps it.
+/// The server's record of the turn.
 pub(in crate::turn) fn record(state: &Json) -> Json {
     json!({"id": "t", "session_id": "s", "previous_turn_id": null, "state": state,
            "created_at": "2026-07-01T10:00:30Z"})
@@ -112,7 +112,7 @@ pub(in crate::turn) fn done() -> Json {
     )
 }
 
-/// The turn waits for these calls since then.
+/// The record of a turn that has waited for these calls since then.
 pub(in crate::turn) fn paused(calls: &[&str], since: &str) -> Json {
     let actions: Vec<Json> = calls.iter().map(|call| question(call)).collect();
     record(&json!({"status": "done", "output": null, "required_actions": actions, "completed_at": since,

@@ -1,4 +1,4 @@
-//! Turns over a socket: starts that are lost, and connections that break.
+//! Turns over a socket: lost starts and broken connections.
 
 use serde_json::{Value as Json, json};
 
@@ -8,7 +8,7 @@ use crate::json::Value;
 use crate::protocol::turn_rpc::{Dialect, TurnRpc};
 use crate::turn::{Failure, Reconnect};
 
-/// A turn `u` of the gateway, whose id the client has made.
+/// A turn `u` of the gateway, with an id made by the client.
 fn gateway() -> Play {
     let mut play = Play::of(Box::new(TurnRpc::new(Dialect::Gateway)), Value::from("hi"), "");
     play.driver.set_start("Chat", "u");
@@ -19,7 +19,7 @@ fn codex() -> Play {
     Play::of(Box::new(TurnRpc::new(Dialect::Codex)), Value::from("hi"), "")
 }
 
-/// The server refuses: there is no such thing.
+/// The server's refusal of an unknown turn.
 fn not_found() -> Failure {
     Error::new(ErrorCode::Rpc, "turn `u` was not found").with_status(Some(404)).into()
 }
@@ -28,7 +28,7 @@ fn lines(messages: &[Json]) -> String {
     messages.iter().map(line).collect::<Vec<_>>().concat()
 }
 
-/// A response begins with what it responds to.
+/// In a response, the id comes first.
 fn line(message: &Json) -> String {
     let mut rest = message.clone();
     match rest.as_object_mut().expect("an object").remove("response_to") {

@@ -1,5 +1,4 @@
-//! The driver, rule by rule: starts that are refused, or of which it is not known whether they arrived. A turn
-//! is never started twice.
+//! The driver, rule by rule: starts that are refused, or that may have arrived. A turn is never started twice.
 
 use serde_json::{Value as Json, json};
 
@@ -19,7 +18,7 @@ fn turns(items: &[Json]) -> Act {
     Answers(page(items, None))
 }
 
-/// What the server refuses, it has not done: the turn may be started anew.
+/// A refused start did nothing: the turn may be started again.
 #[test]
 fn a_start_that_is_refused_ends_it() {
     for status in [400, 401, 402, 403, 404, 409, 410, 412, 413, 422, 424, 451] {
@@ -65,7 +64,7 @@ fn a_start_that_comes_too_early_is_sent_again() {
     }
 }
 
-/// 503: most likely nothing happened, but only the session's turns tell.
+/// 503: most likely nothing happened, but only the session's turns can prove it.
 #[test]
 fn a_server_that_is_away_is_looked_at_before_the_start_is_sent_again() {
     let mut play = starting();
@@ -126,8 +125,7 @@ fn a_server_that_is_away_is_looked_at_before_the_start_is_sent_again() {
     );
 }
 
-/// When a request that was on its way arrives is unknown: it is looked for several times. It is never
-/// sent again.
+/// When an in-flight request arrives is unknown, so the turn is looked for several times. It is never sent again.
 #[test]
 fn a_start_without_an_answer_is_looked_for() {
     let cases = [
@@ -171,7 +169,7 @@ fn a_start_without_an_answer_is_looked_for() {
             assert_eq!(play.stream(Reconnect::default()), "post stream", "the server has no such turn");
         }
     }
-    // Where nothing can be expected the server is asked at once.
+    // If nothing can be expected, the server is asked at once.
     let mut play = starting();
     play.plays("not implemented", &[(Fails(http(501)), "look"), (turns(&[]), "end unstarted: http 501")]);
 }
@@ -195,7 +193,8 @@ fn a_turn_that_ended_before_it_was_found_is_streamed_from_its_log() {
     assert_eq!(play.next(turns(&[record("done")])), "end done");
 }
 
-/// As long as the look fails, that is unknown; `stream()` looks once more, and then starts it if it is not there.
+/// While the search fails, the turn's fate is unknown; `stream()` searches again, and then starts the turn if it does
+/// not exist.
 #[test]
 fn a_look_that_fails_leaves_it_open() {
     let ends: [&[(Act, &str)]; 3] = [
@@ -232,10 +231,10 @@ fn a_look_that_fails_leaves_it_open() {
     assert_eq!(play.next(Fails(network())), "end incomplete: incomplete");
 }
 
-/// A name, what happens before, what happens then, and the step that follows.
+/// A name, the acts before, the decisive act, and the step after it.
 type Phase = (&'static str, Vec<(Act, &'static str)>, Act, &'static str);
 
-/// What an abort, or a failure before anything was sent, makes of a start.
+/// How an abort, or a failure before anything was sent, affects a start.
 #[test]
 fn an_aborted_start_may_have_arrived_unless_it_was_not_sent() {
     let tokenless = || Fails(of_code(ErrorCode::Token));
@@ -265,7 +264,7 @@ fn an_aborted_start_may_have_arrived_unless_it_was_not_sent() {
     }
 }
 
-/// To find out, and nothing else: to cancel a turn must not begin it.
+/// It only looks: cancelling a turn must not begin it.
 #[test]
 fn a_mere_look_starts_nothing() {
     let cases: [&[(Act, &str)]; 3] = [
@@ -294,7 +293,7 @@ fn a_mere_look_starts_nothing() {
         &[(Fails(http(500)), "wait 250 #1 http 500"), (Aborted, "end incomplete: aborted")],
     );
     assert_eq!(play.look(), "look");
-    // Nothing was on its way any more.
+    // Nothing was in flight any more.
     assert_eq!(play.next(turns(&[])), "end unstarted: http 500");
     assert_eq!(play.start(), "post");
 }
@@ -322,7 +321,7 @@ fn without_reconnects_nobody_looks() {
     }
 }
 
-/// A look for which there is no token says nothing, so that the turn cannot be started again.
+/// A search without a token finds nothing out, so the turn cannot be started again.
 #[test]
 fn a_look_without_a_token_leaves_it_open() {
     for reconnect in [Reconnect::OFF, Reconnect { max_attempts: 1, ..Reconnect::default() }] {
@@ -340,7 +339,7 @@ fn a_look_without_a_token_leaves_it_open() {
     }
 }
 
-/// What each request of a turn's recovery asks for.
+/// The parameters of each request in a turn's recovery.
 #[test]
 fn requests_carry_what_servers_take() {
     let mut play = Play::new();

@@ -1,4 +1,4 @@
-//! The driver's table of transitions: in each state, what each outcome leads to. `docs/architecture.md` has the same
+//! The driver's table of transitions: what each outcome leads to in each state. `docs/architecture.md` has the same
 //! table.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p turnwire --lib turn::tests::states` writes it there.

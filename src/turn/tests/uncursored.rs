@@ -1,5 +1,5 @@
-//! The driver, rule by rule: turns that stop once their stream is lost (protocol note of
-//! `AgentEvent`, sections 1.5 and 2.4). What is lost is said to be lost, and nothing is sent twice.
+//! The driver, rule by rule: turns that stop once their stream is lost (protocol note of `AgentEvent`, sections 1.5 and
+//! 2.4). A loss is reported, and nothing is sent twice.
 
 use serde_json::{Value as Json, json};
 
@@ -20,7 +20,7 @@ fn frames(until: usize) -> String {
     wrapped(&payloads(1..=until))
 }
 
-/// Whatever ends the stream: the server is asked three times how the turn stands.
+/// However the stream ends, the turn's state is read three times.
 #[test]
 fn a_lost_turn_is_looked_at_and_given_up() {
     let large = format!("{}data: {}", frames(3), "x".repeat(FRAME_LIMIT));
@@ -43,7 +43,7 @@ fn a_lost_turn_is_looked_at_and_given_up() {
         play.plays("lost", &script);
         assert!(play.reported().contains("cannot resume it"), "{}", play.reported());
         assert!(play.reported().contains(cause), "{}", play.reported());
-        // Once more: it is looked at, and not started.
+        // The next run reads it instead of starting it.
         assert_eq!(play.stream(Reconnect::default()), "read");
         assert!(play.next(Answers(running())).starts_with("wait"));
         play.plays(
@@ -77,7 +77,7 @@ fn a_turn_that_ended_meanwhile_is_listed() {
         ],
     );
     assert_eq!(play.delivered(), ["turn.created", "model.message m", "+a", "model.message m", "turn.done"]);
-    // What came whole is not delivered again.
+    // A whole message is not delivered again.
     let mut play = starting();
     play.plays(
         "whole",
@@ -102,7 +102,7 @@ fn a_turn_that_ended_meanwhile_is_listed() {
     }
 }
 
-/// Lists have neither reasoning nor what the model was: what came of those stays.
+/// Lists have neither reasoning nor the model's name: the received values stay.
 #[test]
 fn what_lists_leave_out_stays() {
     let reasoning = json!({"event_type": "reasoning_delta", "delta": "why"});
@@ -144,7 +144,7 @@ fn what_lists_leave_out_stays() {
     }
 }
 
-/// Lists have arguments as they were read, and not as the model wrote them.
+/// Lists have parsed arguments, not the model's original text.
 #[test]
 fn arguments_that_came_whole_are_not_delivered_again() {
     let mut came = payloads(1..=2);
@@ -165,7 +165,7 @@ fn arguments_that_came_whole_are_not_delivered_again() {
     }
 }
 
-/// The server keeps each attempt as a message of its own; here they are one, and it is whole.
+/// The server stores each attempt as a separate message; here they are one whole message.
 #[test]
 fn attempts_that_came_whole_stay_one_message() {
     for releases_text in [true, false] {
@@ -194,7 +194,7 @@ fn attempts_that_came_whole_stay_one_message() {
     }
 }
 
-/// What a turn waits for only its session says.
+/// Only the session shows what the turn waits for.
 #[test]
 fn a_turn_that_paused_meanwhile_says_what_it_waits_for() {
     let state = json!({"status": "done", "output": null, "required_actions": [], "termination": {"type": "suspended"}});
@@ -240,7 +240,7 @@ fn looks_that_fail_leave_it_open() {
     assert_eq!(play.next(Fails(http(503))), "end incomplete: incomplete");
 }
 
-/// A turn without a reader does not go on: to stop reading it is to lose it.
+/// A turn without a reader stops: to leave it is to lose it.
 #[test]
 fn an_aborted_stream_is_lost() {
     let mut play = starting();
@@ -255,7 +255,7 @@ fn an_aborted_stream_is_lost() {
     assert_eq!(play.next(Breaks(frames(3), network())), "end incomplete: incomplete");
 }
 
-/// A run that another one took the place of ends by an error, and nothing else.
+/// A run that was replaced by another one ends with an error and nothing else.
 #[test]
 fn an_error_at_the_end_is_the_end() {
     let error = json!({"event_type": "error", "message": "Version conflict", "code": "STATE_ERROR"});
@@ -272,7 +272,7 @@ fn an_error_at_the_end_is_the_end() {
     assert_eq!(play.next(Brings(wrapped(&[error]))), "end error");
 }
 
-/// The turn has the client's id: it is looked for by that.
+/// The turn has the client's id, and is looked for by it.
 #[test]
 fn a_lost_start_is_looked_for_by_its_id() {
     let begin = || {
@@ -321,7 +321,7 @@ fn a_lost_start_is_looked_for_by_its_id() {
     assert!(play.next(Fails(http(404))).starts_with("wait"));
 }
 
-/// A start that is sent again is the same start: server and client know it by its ids.
+/// A repeated start is the same start: server and client recognise it by its ids.
 #[test]
 fn a_start_is_sent_again_with_its_ids() {
     let mut play = starting();
@@ -379,7 +379,7 @@ fn who_starts_a_turn_reads_it() {
     assert_eq!(play.content(), "ab");
 }
 
-/// What every turn says of itself: its agent, its own id, and what it follows.
+/// The fields of every turn: its agent, its own id, and its previous turn.
 #[test]
 fn a_start_has_the_clients_ids() {
     let input = json!([{"type": "user.message", "content": "hi"}]);
@@ -396,7 +396,7 @@ fn a_start_has_the_clients_ids() {
     assert_eq!(after(Newest::Turn("t0".to_owned())), next);
 }
 
-/// What the server refuses, it has not done.
+/// A refused start did nothing.
 #[test]
 fn a_start_that_is_refused_ends_it() {
     let cases: [(Act, &str); 3] = [

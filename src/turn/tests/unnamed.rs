@@ -1,5 +1,5 @@
 //! The driver, rule by rule: turns whose server knows no turns (protocol note of the Agent Application Protocol,
-//! section 6). The session's history tells what became of one, found by its input; nothing is sent twice.
+//! section 6). The session's history shows the result of a turn, which is found by its input; nothing is sent twice.
 
 use serde_json::{Value as Json, json};
 
@@ -63,8 +63,8 @@ fn content(play: &Play) -> String {
     play.driver.reader().index().message("t:0").map_or("", |message| message.content()).to_owned()
 }
 
-/// However the stream ends before its last frame: the history is read until it has the answer. That is no failure, and
-/// uses up no tries.
+/// However the stream ends before its last frame, the history is read until it has the answer. That is not a failure,
+/// and uses up no attempts.
 #[test]
 fn a_lost_answer_is_waited_for_in_the_history() {
     for act in [Brings(part()), Breaks(part(), network())] {
@@ -84,8 +84,8 @@ fn a_lost_answer_is_waited_for_in_the_history() {
     }
 }
 
-/// Looks at a history until something else is to be done; returns how often that was, how long it waited, and
-/// what is to be done then. `record` is what the history has at each look.
+/// Reads a history until another step follows; returns the number of reads, the total wait, and that step. `record`
+/// returns the history at each read.
 fn watches(play: &mut Play, record: impl Fn(u32) -> Json) -> (u32, u32, String) {
     let (mut looks, mut waited, mut step) = (0, 0, "read".to_owned());
     while step == "read" && looks < 2000 {
@@ -99,7 +99,7 @@ fn watches(play: &mut Play, record: impl Fn(u32) -> Json) -> (u32, u32, String) 
     (looks, waited, step)
 }
 
-/// An unchanged history proves nothing: it is waited for longer than turns are silent, and not for ever.
+/// An unchanged history proves nothing: the wait is longer than any usual silence of a turn, but has an end.
 #[test]
 fn an_answer_that_never_comes_leaves_the_turn_incomplete() {
     let mut play = starting();
@@ -113,11 +113,11 @@ fn an_answer_that_never_comes_leaves_the_turn_incomplete() {
         play.reported()
     );
     assert_eq!(content(&play), "a");
-    // Once more: it is looked for, and not started.
+    // The next run looks for it instead of starting it.
     assert_eq!(play.stream(Reconnect::default()), "read");
 }
 
-/// What the history says of a turn that goes on: calls of tools, one after the other.
+/// The history of a turn that makes one tool call after the other.
 fn growing(calls: u32) -> Json {
     let call = |number: u32| json!({"type": "tool.response", "id": number.to_string(), "thread_id": "main", "tool_call_id": "c", "content": ""});
     let mut record = record("running");
@@ -125,7 +125,7 @@ fn growing(calls: u32) -> Json {
     record
 }
 
-/// A history that grows is waited for as long as it does, at a steady pace.
+/// A growing history is awaited while it grows, at a constant rate.
 #[test]
 fn a_history_that_grows_is_waited_for() {
     let mut play = starting();
@@ -139,7 +139,7 @@ fn a_history_that_grows_is_waited_for() {
     assert_eq!(content(&play), "ab");
 }
 
-/// Tries are for reads that fail, however long was waited before.
+/// Only failed reads use up attempts, however long the wait was before.
 #[test]
 fn reads_that_fail_while_it_is_waited_use_up_the_tries() {
     let mut play = starting();
@@ -162,7 +162,7 @@ fn reads_that_fail_while_it_is_waited_use_up_the_tries() {
     assert!(play.reported().contains("10 times in a row"), "{}", play.reported());
 }
 
-/// After a reload there is no stream: that is waiting, too, and needs no permission to reconnect.
+/// After a reload there is no stream: that is a wait, too, and does not depend on `reconnect`.
 #[test]
 fn a_turn_that_was_found_running_is_waited_for() {
     for reconnect in [Reconnect::default(), Reconnect::OFF] {
@@ -178,7 +178,7 @@ fn a_turn_that_was_found_running_is_waited_for() {
     }
 }
 
-/// A server that has no such history will not have it later.
+/// A server without such a history will not have it later.
 #[test]
 fn a_history_that_is_refused_ends_the_search() {
     for status in [403, 404] {
@@ -189,7 +189,7 @@ fn a_history_that_is_refused_ends_the_search() {
     }
 }
 
-/// Its input names it, and how much was said before.
+/// It is identified by its input and the number of earlier messages.
 #[test]
 fn a_turn_is_found_by_its_input() {
     let mut play = turn_with(r#"{"history":"full"}"#);
@@ -221,7 +221,7 @@ fn a_lost_start_is_looked_for() {
     assert_eq!(content(&play), "ab");
 }
 
-/// A history that does not have a turn proves nothing: it may be stored when it has ended.
+/// A history without the turn proves nothing: the turn may be stored when it has ended.
 #[test]
 fn a_start_that_may_have_arrived_is_never_sent_again() {
     let absent = |failure: Failure| {
@@ -242,14 +242,14 @@ fn a_start_that_may_have_arrived_is_never_sent_again() {
         assert!(play.reported().contains("the turn may have begun"), "{}", play.reported());
         assert_eq!(play.stream(Reconnect::default()), "read");
     }
-    // Who says when to come again has not taken it.
+    // A server that says when to retry has not accepted the request.
     let (step, _) = absent(asking(http(503), 1000));
     assert_eq!(step, "post stream");
     let mut play = starting();
     play.plays("refused", &[(Fails(http(400)), "end unstarted: http 400")]);
 }
 
-/// What the history says has to go on as the stream did.
+/// The history must continue the stream's text.
 #[test]
 fn another_answer_to_the_same_words_is_not_taken() {
     for (other, is_exact, expected) in
@@ -264,7 +264,7 @@ fn another_answer_to_the_same_words_is_not_taken() {
     }
 }
 
-/// Where there is no history, the stream is all there is, and nothing is asked.
+/// Without a history the stream is all there is, and nothing is read.
 #[test]
 fn without_a_history_what_is_lost_is_lost() {
     let mut play = turn_with(r#"{"history":null}"#);
@@ -288,7 +288,7 @@ fn to_hang_up_is_to_cancel() {
     play.plays("on its way", &[(Aborted, "end cancelled")]);
 }
 
-/// A turn whose end was found without its stream is read with what it said, or that is reported.
+/// A turn whose end was found without its stream is read with its events, or a failure is reported.
 #[test]
 fn a_turn_that_was_found_ended_is_read_whole() {
     let left = || {
@@ -308,7 +308,7 @@ fn a_turn_that_was_found_ended_is_read_whole() {
     assert_eq!(play.complete(), "read");
 }
 
-/// An answer that is no stream says all at once; whatever it is, it says it once.
+/// A response that is not a stream has everything at once; it is delivered once.
 #[test]
 fn an_answer_can_come_whole() {
     let mut play = turn_with(r#"{"stream":"none"}"#);

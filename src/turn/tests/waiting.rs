@@ -1,10 +1,10 @@
-//! The driver, rule by rule: a server that answers is waited for, and uses up no tries.
+//! The driver, rule by rule: waiting for a server that responds uses up no attempts.
 
 use super::driver::{WAITS, exhausted};
 use super::play::Act::{Answers, Fails, Waited};
 use super::play::{http, listed, network, page, record};
 
-/// A server that says that the turn runs has not failed, whatever its streams do.
+/// A server that reports a running turn has not failed, whatever happens to its streams.
 #[test]
 fn a_turn_that_runs_is_waited_for_when_its_stream_cannot_be_had() {
     let mut play = exhausted();
@@ -21,7 +21,7 @@ fn a_turn_that_runs_is_waited_for_when_its_stream_cannot_be_had() {
     for _ in 0..1000 {
         play.plays("running", &[(Answers(record("running")), "wait 2000 for turn"), (Waited, "read")]);
     }
-    // A question that fails is a try that fails; an answer makes good for all of them.
+    // A failed read is a failed attempt; a response resets the count.
     for _ in 0..2 {
         for wait in WAITS {
             assert_eq!(play.next(Fails(network())), format!("{wait} network"));
@@ -33,7 +33,7 @@ fn a_turn_that_runs_is_waited_for_when_its_stream_cannot_be_had() {
     assert_eq!(play.content(), "ab");
 }
 
-/// While a turn is waited for, tries are used up by failures only.
+/// While a turn is awaited, only failures use up attempts.
 #[test]
 fn a_server_that_is_gone_while_its_turn_is_waited_for_ends_it() {
     let mut play = exhausted();

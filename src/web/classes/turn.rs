@@ -74,7 +74,7 @@ impl Turn {
         self.promise(async move { to_js(&turn.wait_for_completion().await.thrown()?) })
     }
 
-    /// Ends `stream()` and `waitForCompletion()`. The turn itself goes on.
+    /// Ends `stream()` and `waitForCompletion()`. The turn itself continues.
     pub fn stop(&self) {
         self.stops.borrow_mut().drain(..).for_each(|stop| stop.abort());
     }

@@ -1,10 +1,10 @@
-//! Wakes who waits for a change.
+//! Wakes the tasks that wait for a change.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::task::{Context, Poll, Waker};
 
-/// The number of changes so far, and who waits for the next.
+/// The number of changes so far, and the tasks that wait for the next one.
 #[derive(Default)]
 pub(super) struct Changes {
     count: Cell<u64>,

@@ -1,4 +1,4 @@
-//! What happens to a turn's connection, and who is told.
+//! The events of a turn's connection, and their listeners.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::snapshot::Waiting;
 use crate::turn::TurnReader;
 
-/// What happens to a turn's connection.
+/// An event of a turn's connection.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConnectionEvent {
-    /// It is lost. After this wait the server is asked again.
+    /// The connection is lost. After this delay the server is asked again.
     Reconnecting {
         /// The number of the attempt, from 1 on.
         attempt: u32,
@@ -19,9 +19,9 @@ pub enum ConnectionEvent {
         /// What failed.
         cause: Error,
     },
-    /// The server can be reached and has not said the rest yet. It is asked again.
+    /// The server is reachable but has not returned everything. It is asked again.
     Waiting(Waiting),
-    /// The stream goes on.
+    /// The stream has resumed.
     Resumed {
         /// The number of the last event before.
         after: u64,
@@ -33,7 +33,7 @@ pub enum ConnectionEvent {
         /// The first number after it.
         next: u64,
     },
-    /// The `id` of a frame is not the number in its JSON. Told once per turn.
+    /// The `id` of a frame is not the number in its JSON. Reported once per turn.
     Mismatch {
         /// The `id`.
         id: u64,
@@ -44,7 +44,7 @@ pub enum ConnectionEvent {
 
 type Listener = Rc<dyn Fn(&ConnectionEvent)>;
 
-/// Who is told, and what was told of the stream.
+/// The listeners, and which events of the stream they have received.
 #[derive(Default)]
 pub(super) struct Listeners {
     told: RefCell<Vec<Listener>>,
@@ -59,14 +59,14 @@ impl Listeners {
     }
 
     pub(super) fn tell(&self, event: &ConnectionEvent) {
-        // A listener may add another one.
+        // A listener may add another listener.
         let listeners = self.told.borrow().clone();
         for listener in listeners {
             listener(event);
         }
     }
 
-    /// The next thing that the stream shows and that was not told: a gap, or a frame with two numbers.
+    /// The next unreported event of the stream: a gap, or a frame with two numbers.
     pub(super) fn untold(&self, reader: &TurnReader) -> Option<ConnectionEvent> {
         if let Some((after, next)) = reader.gaps().get(self.gaps.get()).copied() {
             self.gaps.set(self.gaps.get() + 1);

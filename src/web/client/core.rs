@@ -1,4 +1,5 @@
-//! The life of a turn behind its handles: its reading in the background, who waits for it, and what it tells its session.
+//! The life of a turn behind its handles: its reading in the background, the tasks that wait for it, and its session's
+//! updates.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -23,7 +24,7 @@ use super::events::Events;
 use super::shared::Shared;
 use super::view::View;
 
-/// How long the stream may take to say that the turn has paused or ended, in milliseconds.
+/// How long the stream may take to report that the turn has paused or ended, in milliseconds.
 const PAUSE_TIMEOUT: u32 = 5000;
 
 /// The state of one turn.
@@ -34,16 +35,16 @@ pub(super) struct Core {
     pub(super) listeners: Listeners,
     pub(super) changes: Changes,
     view: RefCell<View>,
-    /// The reading in progress, as long as it has a user.
+    /// The reading in progress, while it has a user.
     reader: RefCell<Weak<Reader>>,
-    /// Whether the start waits for its place.
+    /// Whether the start waits for other turns of the session.
     is_preparing: Cell<bool>,
     this: Weak<Core>,
     /// Whether the session knows that the turn has begun.
     is_begun: Cell<bool>,
     /// The turn whose calls this one has answered, until this one ends.
     before: RefCell<Option<Rc<Core>>>,
-    /// Whether a later turn may still bring results of this one's calls.
+    /// Whether a later turn may still bring results of this turn's calls.
     is_followed: Cell<bool>,
 }
 
@@ -77,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// The reading has ended.
+    /// Ends the reading.
     fn end(&self, core: &Core, ended: Result<()>) {
         core.finish(&ended);
         *self.outcome.borrow_mut() = Some(ended);
@@ -98,7 +99,7 @@ fn moment() -> Moment {
     Moment { now: Date::now(), random: Math::random() }
 }
 
-/// Whether one turn of a session runs at a time.
+/// Whether a session runs one turn at a time.
 fn has_one_turn_at_a_time(turn: &SessionTurn) -> bool {
     let capabilities = turn.reader().capabilities();
     capabilities.has_socket() || capabilities.lacks_turn_ids()
@@ -142,13 +143,13 @@ impl Core {
         self.is_preparing.get() || self.status() == TurnStatus::Starting
     }
 
-    /// Whether the turn runs or is about to, as far as this client knows.
+    /// Whether the turn runs or will start, as far as this client knows.
     pub(super) fn is_busy(&self) -> bool {
         let is_running = matches!(self.status(), TurnStatus::Running | TurnStatus::Incomplete);
         self.is_starting() || (is_running && self.id().is_some())
     }
 
-    /// Whether nothing more is to be expected of the turn.
+    /// Whether nothing more is expected from the turn.
     pub(super) fn is_at_rest(&self) -> bool {
         let status = self.status();
         let waits = status.is_terminal() && !self.turn.borrow().reader().index().pending().is_empty();
@@ -164,7 +165,7 @@ impl Core {
         self.events.borrow_mut().want(wants_events, &mut self.turn.borrow_mut());
     }
 
-    /// Whether the turn is read.
+    /// Whether the turn is being read.
     pub(super) fn is_read(&self) -> bool {
         self.reader.borrow().strong_count() > 0
     }
@@ -229,7 +230,7 @@ impl Core {
                 }
                 running.session.server.run(&*running, first).await
             };
-            // A reading that was halted has told its end.
+            // A halted reading has already reported its end.
             if let (Ok(ended), Some(reader)) = (Abortable::new(run, registration).await, weak.upgrade()) {
                 reader.end(&running, ended);
             }
@@ -248,7 +249,7 @@ impl Core {
         {
             let view = &mut *self.view.borrow_mut();
             view.goes_on();
-            // Not to read on is no failure.
+            // Stopping the reading is not a failure.
             view.error = ended.clone().err().filter(|error| error.code != ErrorCode::Aborted);
         }
         *self.reader.borrow_mut() = Weak::new();
@@ -274,19 +275,19 @@ impl Core {
             if self.is_read() {
                 self.changes.until(|| !self.is_read()).await;
             } else if Self::completed(&self).await.is_err() {
-                // Nothing more is known of it. The server refuses a second turn.
+                // Its status is no longer known. The server refuses a second turn.
                 return;
             }
         }
     }
 
-    /// Waits a moment for the stream to say that the turn has paused or ended.
+    /// Waits briefly for the stream to report that the turn has paused or ended.
     pub(super) async fn until_paused(&self) {
         let over = std::pin::pin!(self.changes.until(|| !self.is_read()));
         select(over, TimeoutFuture::new(PAUSE_TIMEOUT)).await;
     }
 
-    /// Takes what the turn says once, and tells the session when it has begun.
+    /// Takes the turn's beginning and end, each once, and updates the session when the turn has begun.
     fn learn(&self) {
         let mut turn = self.turn.borrow_mut();
         self.view.borrow_mut().learn(&mut turn);
@@ -305,7 +306,7 @@ impl Core {
         *self.before.borrow_mut() = before;
     }
 
-    /// The results of calls that the turn before has made are part of that one, too.
+    /// Adds results to the turn before, if it made their calls.
     fn forward_results(&self) {
         let Some(before) = self.before.take() else { return };
         before.is_followed.set(false);
@@ -325,7 +326,7 @@ impl Core {
         before.changes.add();
     }
 
-    /// The last state that the server has said.
+    /// The last state from the server.
     pub(super) fn state(&self) -> Option<Arc<TurnState>> {
         self.learn();
         self.view.borrow().state.clone()

@@ -1,4 +1,4 @@
-//! The events that came and were not delivered yet.
+//! The events that have arrived but not been delivered.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use crate::delivery::{EventBatch, EventReader, TextArena};
 use crate::event::Event;
 use crate::session::SessionTurn;
 
-/// The events that came and were not delivered yet.
+/// The events that have arrived but not been delivered.
 #[derive(Default)]
 pub(super) struct Events {
     /// Whether a stream takes them.
@@ -17,7 +17,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Whether a turn's events are wanted. If not, those that came are dropped.
+    /// Sets whether a turn's events are wanted. If not, drops the undelivered ones.
     pub(super) fn want(&mut self, wants_events: bool, turn: &mut SessionTurn) {
         turn.reader_mut().set_wants_events(wants_events);
         if !wants_events {
@@ -26,7 +26,7 @@ impl Events {
         }
     }
 
-    /// The next event of the turn that has come.
+    /// The turn's next undelivered event.
     pub(super) fn next(&mut self, turn: &mut SessionTurn) -> Option<(u64, Event)> {
         if self.queue.is_empty() {
             turn.reader_mut().batch().take(&mut self.taken);

@@ -2,16 +2,15 @@
 
 use crate::event::{ContentPart, TurnInputItem, UserContent};
 
-/// What a turn begins with: a user's message, or answers to what the session waits for.
+/// The start of a turn: a user's message, or answers to the session's pending calls.
 #[derive(Debug, Clone, Default)]
 pub struct TurnOptions {
-    /// The items. None continue after an authorization.
+    /// The items. Empty to continue after an authorization.
     pub input: Vec<TurnInputItem>,
-    /// `"auto"` follows the session's last turn (the default), `"none"` none, and an id branches off from that turn, if
-    /// the protocol can.
+    /// `"auto"` follows the session's last turn (the default), `"none"` follows none, and an id branches off from that
+    /// turn, if the protocol supports it.
     pub previous_turn_id: Option<String>,
-    /// Lets a user's message discard calls that wait for an answer, if the protocol can. By default such a message is
-    /// refused.
+    /// Lets a user's message discard pending calls, if the protocol supports it. By default such a message is refused.
     pub discard_pending: bool,
     /// More options of the start, as a JSON object (`turn-rpc`, `codex`). By default none.
     pub turn_options: Option<serde_json::Value>,

@@ -21,10 +21,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A lost connection is recovered as in the npm package: each event comes once, in order. A turn is read in the
-//! background from [`Turn::stream`] or [`Turn::wait_for_completion`] on, so that its snapshots go on whether or not its
-//! events are taken. To drop the stream, or the wait, stops the reading; the turn itself goes on, and
-//! [`Turn::cancel`] stops it. [`Turn::snapshot`] has everything received so far.
+//! A lost connection is recovered as in the npm package: each event comes once, in order. [`Turn::stream`] and
+//! [`Turn::wait_for_completion`] read a turn in the background, so its snapshots update whether or not its events are
+//! taken. Dropping the stream, or the wait, stops the reading; the turn itself continues, and [`Turn::cancel`] stops
+//! it. [`Turn::snapshot`] has everything received so far.
 
 /// The guide's examples are compiled with the tests. A published crate has no guides.
 #[cfg(doctest)]
@@ -102,8 +102,8 @@ impl Client {
         Ok(Session::new(&self.server, parsed(&record)?, true))
     }
 
-    /// Goes on with a session of which the client keeps the conversation: its id, and [`Session::conversation`] as it
-    /// was stored. Sends nothing. [`Unsupported`](ErrorCode::Unsupported) where the server keeps it.
+    /// Continues with a session whose conversation the client keeps, from its id and its stored
+    /// [`Session::conversation`]. Sends nothing. [`Unsupported`](ErrorCode::Unsupported) if the server keeps it.
     pub fn restore_session(&self, id: &str, conversation: &str) -> Result<Session> {
         setup::restore(&self.server, id, conversation)
     }
@@ -113,7 +113,7 @@ impl Client {
         setup::read(&self.server, id).await
     }
 
-    /// Lists the sessions of an agent, over all pages.
+    /// Lists the sessions of an agent, from all pages.
     pub async fn list_sessions(&self, agent_name: &str) -> Result<Vec<SessionRecord>> {
         let mut params = Object::new();
         params.insert("agent_name", agent_name.to_owned());
@@ -128,7 +128,7 @@ impl Client {
         parsed(&self.server.ask(call, object(params)?).await?)
     }
 
-    /// Closes the connection that is kept between calls, if the protocol has one. It is made again when it is needed.
+    /// Closes the connection kept between calls, if the protocol has one. The next call opens it again.
     pub fn close(&self) {
         self.server.close();
     }

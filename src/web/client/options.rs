@@ -7,7 +7,7 @@ use crate::web::token::Token;
 
 /// The largest event by default, in bytes.
 const MAX_FRAME_BYTES: usize = 8 * 1024 * 1024;
-/// The largest message of a socket by default, in bytes: it may hold all of a turn.
+/// The largest message of a socket by default, in bytes: it may hold a whole turn.
 const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The options of [`Client::connect`](super::Client::connect). Begin with [`new`](Self::new), and change what differs:
@@ -44,7 +44,7 @@ pub struct ConnectOptions {
     /// The limit from a request to the head of its response, in milliseconds; by default 30,000. 0 for none.
     pub connect_timeout: u32,
     /// The longest silence of a stream, in milliseconds; by default what the protocol's servers need, 60,000 or more. 0
-    /// for any.
+    /// for no limit.
     pub idle_timeout: Option<u32>,
     /// The largest event, in bytes; by default 8 MiB, over a `WebSocket` 64 MiB.
     pub max_frame_bytes: Option<usize>,
@@ -84,7 +84,7 @@ impl ConnectOptions {
         Self { protocol: name.into(), ..self }
     }
 
-    /// The base URL without a slash at its end, or why it is none. The error does not show it: it may hold a secret.
+    /// The base URL without a trailing slash, or the error. The error does not show it: it may hold a secret.
     pub(super) fn checked_url(&self, is_socket: bool) -> Result<String> {
         let url = self.base_url.trim_end_matches('/');
         let is_relative = ["/", "./", "../"].iter().any(|start| self.base_url.starts_with(start))
@@ -100,7 +100,7 @@ impl ConnectOptions {
         if url.contains(['?', '#']) {
             return Err(Error::new(ErrorCode::InvalidUrl, "`base_url` must not have a query or a fragment"));
         }
-        // Not every browser resolves the address of a socket.
+        // Not every browser resolves the URL of a socket.
         let origin = if is_relative && is_socket { page::origin() } else { String::new() };
         Ok([&*origin, url].concat())
     }

@@ -74,7 +74,7 @@ impl Server {
                 },
             };
             let failure = crate::turn::Failure { is_offline: page::is_offline(), ..failure };
-            // The address may be wrong.
+            // The URL may be wrong.
             let is_final = failure.error.code == ErrorCode::UnexpectedResponse;
             let Some((delay, least)) = budget.retry(&failure, Math::random()).filter(|_| !is_final) else {
                 return Err(failure.error);
@@ -92,7 +92,7 @@ impl Server {
         }
     }
 
-    /// Closes the connection that is kept between calls, if there is one.
+    /// Closes the connection kept between calls, if there is one.
     pub(super) fn close(&self) {
         match &self.transport {
             Transport::Fetch(_) => {}

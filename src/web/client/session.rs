@@ -38,8 +38,8 @@ impl Session {
         Self { shared: Rc::new(Shared::new(server, state, record)) }
     }
 
-    /// Sets what every request tells of the session. `place` is how many messages its user has written, and what its
-    /// last turn waits for.
+    /// Sets the session's fields of every request. `place` is the number of the user's messages, and the required
+    /// actions of the last turn.
     pub(super) fn set_terms(&self, terms: Json, place: Option<(u64, Vec<RequiredActionEvent>)>) {
         let mut state = self.shared.state.borrow_mut();
         state.set_terms(&terms.to_string());
@@ -49,7 +49,7 @@ impl Session {
         *self.shared.terms.borrow_mut() = Some(terms);
     }
 
-    /// Finds out where the session stands, for servers without ids for turns.
+    /// Reads the session's place, for servers without ids for turns.
     pub(super) async fn find_place(&self) -> Result<()> {
         #[derive(serde::Deserialize)]
         struct Position {
@@ -77,8 +77,8 @@ impl Session {
     }
 
     /// The conversation that the client keeps of the session (JSON), to be stored after each turn for
-    /// [`Client::restore_session`](super::Client::restore_session); empty before the first turn, and where the server
-    /// keeps it.
+    /// [`Client::restore_session`](super::Client::restore_session). Empty before the first turn, and if the server
+    /// keeps the conversation.
     #[must_use]
     pub fn conversation(&self) -> String {
         self.shared.state.borrow().conversation().to_owned()
@@ -209,7 +209,7 @@ impl Session {
         Ok(())
     }
 
-    /// Stops the running turn, whichever it is. The session goes on.
+    /// Stops the running turn, whichever it is. The session continues.
     pub async fn interrupt(&self) -> Result<()> {
         self.ask(Call::InterruptSession, json!({})).await.map(drop)
     }

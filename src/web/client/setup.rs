@@ -1,4 +1,4 @@
-//! How sessions are created and read: what the protocols want to be told first.
+//! Creates and reads sessions, with what each protocol needs first.
 
 use std::rc::Rc;
 
@@ -41,7 +41,7 @@ pub(super) async fn create(server: &Rc<Server>, agent_name: &str) -> Result<Sess
     Ok(session)
 }
 
-/// A session of which the client has kept the conversation (JSON).
+/// A session from a stored conversation (JSON).
 pub(super) fn restore(server: &Rc<Server>, id: &str, conversation: &str) -> Result<Session> {
     let params = object(&json!({ "id": id }))?;
     let protocol = server.protocol.protocol();
@@ -67,7 +67,7 @@ pub(super) async fn read(server: &Rc<Server>, id: &str) -> Result<Session> {
         return Ok(session);
     }
     if record.agent_name.is_none() && capabilities.has_client_ids() {
-        // The server does not record the session's agent: that of its last turn goes on.
+        // The server does not record the session's agent: the agent of its last turn continues.
         let turns: Vec<TurnRecord> = list(server, Call::ListTurns, object(&params)?).await?;
         record.agent_name = turns.last().and_then(|turn| turn.agent_name.clone());
     }
@@ -79,7 +79,7 @@ pub(super) async fn read(server: &Rc<Server>, id: &str) -> Result<Session> {
     Ok(session)
 }
 
-/// An agent as servers of the Agent Application Protocol list it, with what its sessions must tell.
+/// An agent in the list of a server of the Agent Application Protocol, with the parts that its sessions need.
 #[derive(Deserialize)]
 struct Agent {
     name: String,

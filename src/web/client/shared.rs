@@ -1,4 +1,4 @@
-//! What the turns of a session share, whatever a turn is.
+//! The shared state of a session's turns, for any type of turn.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -13,12 +13,12 @@ use crate::session::Session as State;
 use super::object;
 use super::server::Server;
 
-/// What the turns of a session share. `T` is a turn.
+/// The shared state of a session's turns. `T` is a turn.
 pub(super) struct Shared<T> {
     pub(super) server: Rc<Server>,
     pub(super) state: RefCell<State>,
     pub(super) record: RefCell<SessionRecord>,
-    /// What every request tells of the session, if the protocol wants that.
+    /// The session's fields of every request, if the protocol needs them.
     pub(super) terms: RefCell<Option<Json>>,
     /// The turns of this client that may run.
     pub(super) turns: RefCell<Vec<Weak<T>>>,
@@ -50,13 +50,13 @@ impl<T> Shared<T> {
         object(&params)
     }
 
-    /// A turn has begun, and is the newest. Returns the one before it, if this client has that.
+    /// Notes that a turn has begun and is the newest. Returns the turn before it, if this client has it.
     pub(super) fn begun(&self, turn: &Weak<T>) -> Option<Rc<T>> {
         self.forget_creation();
         self.newest.replace(Weak::clone(turn)).upgrade()
     }
 
-    /// A new connection needs only the session's place.
+    /// Removes the creation parameters: a new connection now needs only the session's workspace.
     fn forget_creation(&self) {
         let mut terms = self.terms.borrow_mut();
         let Some(terms) = terms.as_mut().and_then(Json::as_object_mut) else { return };
@@ -65,7 +65,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The turns of this client that may still run, but for this one.
+    /// The other turns of this client that may still run.
     pub(super) fn others(&self, than: &Rc<T>, is_busy: impl Fn(&T) -> bool) -> Vec<Rc<T>> {
         let turns = &mut *self.turns.borrow_mut();
         turns.retain(|turn| turn.upgrade().is_some_and(|turn| is_busy(&turn)));

@@ -11,10 +11,10 @@ use crate::event::Event;
 
 use super::core::{Core, Reader};
 
-/// The events of a turn. To drop it stops the reading; the turn itself goes on.
+/// The events of a turn. Dropping it stops the reading; the turn itself continues.
 pub struct TurnStream {
     core: Rc<Core>,
-    /// `None` once the reading has ended, and that was told.
+    /// `None` once the reading has ended and its result was returned.
     reader: Option<Rc<Reader>>,
 }
 

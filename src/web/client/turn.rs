@@ -1,4 +1,4 @@
-//! A turn: one request to the agent, and everything that it answers.
+//! A turn: one request to the agent, and everything in its answer.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use super::stream::TurnStream;
 /// The shortest time between two snapshots of [`Turn::snapshots`], in milliseconds: a frame.
 const FRAME: u32 = 16;
 
-/// One request to the agent, and everything that it answers. Cheap to clone: clones are the same turn.
+/// One request to the agent, and everything in its answer. Cheap to clone: clones are the same turn.
 #[derive(Clone)]
 pub struct Turn {
     core: Rc<Core>,
@@ -62,8 +62,8 @@ impl Turn {
         self.core.turn.borrow().reader().machine().cursor().last()
     }
 
-    /// Streams the turn's events: starts it, or attaches to it if it has started. The reading begins at once, and goes
-    /// on in the background until the stream is dropped. Another stream goes on where the last one was left.
+    /// Streams the turn's events: starts it, or attaches to it if it has started. The reading begins at once, and
+    /// continues in the background until the stream is dropped. The next stream continues where the last one stopped.
     ///
     /// A lost connection is recovered; if that fails, the stream's last item is an error: the server's or the
     /// network's own, or [`Incomplete`](ErrorCode::Incomplete), whose source is the last failure.
@@ -82,8 +82,8 @@ impl Turn {
         Ok(TurnStream::new(Rc::clone(&self.core), reader))
     }
 
-    /// Waits until the turn has ended, and returns how. Starts the turn if it has not started, and reads it unless it
-    /// is being streamed. Of a turn that has ended, reads the list of events if its snapshot is not complete.
+    /// Waits until the turn has ended, and returns its result. Starts the turn if it has not started, and reads it
+    /// unless it is being streamed. If the turn has ended with an incomplete snapshot, reads the list of events.
     ///
     /// Fails as the stream does.
     pub async fn wait_for_completion(&self) -> Result<TerminalState> {
@@ -94,14 +94,14 @@ impl Turn {
         }
     }
 
-    /// The turn at this moment. It shares what did not change with the snapshot before.
+    /// The turn at this moment. It shares unchanged parts with the snapshot before.
     #[must_use]
     pub fn snapshot(&self) -> TurnSnapshot {
         self.core.snapshot()
     }
 
     /// A snapshot now, and one after each change, at most one per 16 milliseconds. Ends when the turn is over and waits
-    /// for nothing, or has begun and is not read any more. Does not read the turn itself.
+    /// for nothing, or has begun and is no longer being read. Does not read the turn itself.
     pub fn snapshots(&self) -> impl futures::Stream<Item = TurnSnapshot> + use<> {
         let turn = self.clone();
         let begin = (turn, None::<u64>);
@@ -119,7 +119,7 @@ impl Turn {
         })
     }
 
-    /// Calls `listener` with everything that happens to the turn's connection.
+    /// Calls `listener` with every event of the turn's connection.
     pub fn on_connection(&self, listener: impl Fn(&ConnectionEvent) + 'static) {
         self.core.listeners.add(listener);
     }
@@ -134,7 +134,7 @@ impl Turn {
             core.stop();
             if capabilities.has_client_conversation() && capabilities.resume == Resume::History {
                 let asked = core.session.server.ask(Call::CancelTurn, core.session.params(json!({}))?).await;
-                // Of these servers, one can be asked.
+                // At least one of these servers has a request to cancel.
                 asked.map(drop).or_else(|error| match error.code {
                     ErrorCode::Unsupported => Ok(()),
                     _ => Err(error),
@@ -169,8 +169,8 @@ impl Turn {
         Ok(matches!(record.state, TurnState::Running(_)))
     }
 
-    /// Answers some or all waiting calls while the turn still runs, if the protocol can. Fails with
-    /// [`Unsupported`](ErrorCode::Unsupported) otherwise: then a turn with the answers continues.
+    /// Answers some or all pending calls while the turn still runs, if the protocol supports it. Otherwise fails with
+    /// [`Unsupported`](ErrorCode::Unsupported): a turn with the answers then continues.
     pub async fn answer(&self, answers: Vec<TurnInputItem>) -> Result<()> {
         let core = &self.core;
         let id = core.id().ok_or_else(not_started)?;
@@ -192,7 +192,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Sends the agent another message while the turn runs, if the protocol can. Fails with
+    /// Sends the agent another message while the turn runs, if the protocol supports it. Fails with
     /// [`TurnNotRunning`](ErrorCode::TurnNotRunning) once it is over.
     pub async fn steer(&self, text: &str) -> Result<()> {
         let core = &self.core;
@@ -212,7 +212,7 @@ impl Turn {
     }
 }
 
-/// Whether a server refuses so what it gets for a turn that has just paused or ended.
+/// Whether a server refuses a request in this way for a turn that has just paused or ended.
 fn was_paused(refusal: &Error) -> bool {
     matches!(refusal.code, ErrorCode::Http | ErrorCode::Rpc)
         && matches!(refusal.status, None | Some(400 | 404 | 409))

@@ -1,4 +1,4 @@
-//! What snapshots of a turn show.
+//! The parts of a turn's snapshots.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::event::{TerminalState, TurnInputItem, TurnState};
 use crate::session::SessionTurn;
 use crate::snapshot::{Mirror, Reconnecting, TurnSnapshot, Waiting};
 
-/// The facts of a turn that its index does not have.
+/// The parts that are not in the turn's index.
 #[derive(Default)]
 pub(super) struct View {
     mirror: Mirror,
@@ -31,7 +31,7 @@ impl View {
         (self.reconnecting, self.waiting) = (None, None);
     }
 
-    /// Takes what the turn says once: its beginning and its end.
+    /// Takes the turn's beginning and end, each once.
     pub(super) fn learn(&mut self, turn: &mut SessionTurn) {
         let (created, state) = (turn.reader_mut().take_created(), turn.reader_mut().take_state());
         let created: Option<Json> = created.and_then(|json| serde_json::from_str(&json).ok());

@@ -1,8 +1,8 @@
-//! What the npm package calls for protocols that are spoken over a WebSocket, besides [`exports`](super::exports): it
-//! hands in what happens to its sockets, and carries out what is returned.
+//! The functions that the npm package calls for protocols over a WebSocket, besides [`exports`](super::exports): it
+//! passes in the events of its sockets, and carries out the outputs.
 //!
-//! Each of these returns the address of an output, or 0 if there is none: where its text lies (address and length), its
-//! kind, the call, a number, and whether there may be more, which [`socket_heed`] returns then.
+//! Each function returns the address of an output, or 0 if there is none. An output has the address and length of its
+//! text, its kind, its call, a number, and whether there may be more outputs, which [`socket_heed`] then returns.
 
 use wasm_bindgen::prelude::*;
 
@@ -16,7 +16,7 @@ use super::client_socket::Socket;
 use super::state::{Core, with};
 use super::turn::Turn;
 
-/// The kinds of outputs, as `core-socket.ts` has them.
+/// The kinds of outputs, the same as in `core-socket.ts`.
 mod kind {
     pub(super) const TAKEN: u32 = 0;
     pub(super) const SEND: u32 = 1;
@@ -28,7 +28,7 @@ mod kind {
     pub(super) const CLOSE: u32 = 7;
 }
 
-/// A client. Takes the prefix of its requests' ids. Times are in milliseconds.
+/// Opens a client. Takes the prefix of its requests' ids. Times are in milliseconds.
 #[wasm_bindgen(js_name = socketOpen)]
 pub fn socket_open(protocol: u8, connect_timeout: f64, max_frame_bytes: u32) -> u32 {
     with(|core| {
@@ -52,7 +52,7 @@ pub fn socket_free(socket: u32) {
     with(|core| core.sockets.free(socket));
 }
 
-/// Makes the call of this number; `id` is the caller's name for it. Takes its parameters as JSON.
+/// Makes the call with this number; `id` is the caller's id for it. Takes its parameters as JSON.
 #[wasm_bindgen(js_name = socketAsk)]
 pub fn socket_ask(
     socket: u32,
@@ -69,7 +69,7 @@ pub fn socket_ask(
     handle(socket, Some(Input::Ask { id, call, params: &params, timeout, idle_timeout }), now, buffered)
 }
 
-/// A turn reads the stream of a call from now on.
+/// Has a turn read the stream of a call from now on.
 #[wasm_bindgen(js_name = socketRead)]
 pub fn socket_read(socket: u32, call: u32, turn: u32, now: f64, buffered: f64) -> u32 {
     with(|core| {
@@ -80,16 +80,16 @@ pub fn socket_read(socket: u32, call: u32, turn: u32, now: f64, buffered: f64) -
     handle(socket, Some(Input::Read(call)), now, buffered)
 }
 
-/// Takes a message of so many bytes, which was written to the room for chunks.
+/// Takes a message of this many bytes from the room for chunks.
 #[wasm_bindgen(js_name = socketReceived)]
 pub fn socket_received(socket: u32, len: u32, now: f64) -> u32 {
     read_chunk(len, &mut |message| handle(socket, Some(Input::Message(message)), now, 0.0))
 }
 
-/// Takes messages that equal the template of this number outside its holes, which a message of this call became. The
-/// inside of the string that is the piece of text of each was written to the room for chunks, with the quote after it,
-/// all in `len` bytes. Returns how many were taken, in the bits from the sixth on: the others must be
-/// [received](socket_received) whole. Below are the turn's flags, and 32 if there may be outputs.
+/// Takes messages that match this template outside its holes; a message of this call became the template. For each
+/// message, the room for chunks has the inside of the string with its piece of text, followed by the closing quote, all
+/// in `len` bytes. Returns how many were taken, in the bits from the sixth on: the others must be
+/// [received](socket_received) whole. The lower bits are the turn's flags, and 32 if there may be outputs.
 #[wasm_bindgen(js_name = socketReceivedLike)]
 pub fn socket_received_like(socket: u32, call: u32, template: u32, len: u32, now: f64) -> u32 {
     read_chunk(len, &mut |texts| {
@@ -102,7 +102,7 @@ pub fn socket_received_like(socket: u32, call: u32, template: u32, len: u32, now
     })
 }
 
-/// Reads the text of so many bytes that was written to the room for chunks.
+/// Reads the text of this many bytes in the room for chunks.
 fn read_chunk(len: u32, read: &mut dyn FnMut(&str) -> u32) -> u32 {
     let chunk = with(|core| std::mem::take(&mut core.chunk));
     let text = chunk.get(..len as usize).and_then(|text| str::from_utf8(text).ok()).unwrap_or_default();
@@ -111,11 +111,11 @@ fn read_chunk(len: u32, read: &mut dyn FnMut(&str) -> u32) -> u32 {
     result
 }
 
-/// Takes what else has happened: nothing (0), it was opened (1), closed with this code, and the reason as text (2), or
-/// broken (3); it cannot be made, for the error whose code and message are the text, a NUL character between them (4);
-/// this call is not waited for any more (5), or has taken too long (6); time has passed (7); the page was away (8); the
-/// client was closed (9); a binary message came (10). `buffered` is how many bytes the socket has to send, negative if
-/// it cannot.
+/// Takes any other event: none (0); the socket opened (1), closed with this code and this text as the reason (2), or
+/// broke (3); it cannot be opened, because of the error with the code and message in the text, separated by a NUL
+/// character (4); the caller stopped waiting for this call (5), or it took too long (6); time has passed (7); the page
+/// was away (8); the client was closed (9); a binary message arrived (10). `buffered` is the number of bytes in the
+/// socket's buffer, negative if it cannot send.
 #[wasm_bindgen(js_name = socketHeed)]
 pub fn socket_heed(socket: u32, event: u8, number: u32, now: f64, buffered: f64) -> u32 {
     let text = with(Core::take_text);
@@ -137,7 +137,7 @@ pub fn socket_heed(socket: u32, event: u8, number: u32, now: f64, buffered: f64)
     handle(socket, input, now, buffered)
 }
 
-/// Takes what happened; returns the address of the first output. After a message only its readers are looked at.
+/// Takes an event; returns the address of the first output. After a message, only its readers can have outputs.
 fn handle(socket: u32, input: Option<Input<'_, Call>>, now: f64, buffered: f64) -> u32 {
     let message = if let Some(Input::Message(message)) = input { Some(message) } else { None };
     with(|core| {
@@ -206,7 +206,7 @@ impl Socket {
         self.readers.iter().find(|(known, _)| *known == call).map(|(_, turn)| *turn)
     }
 
-    /// Hands a message to the turn that reads a stream.
+    /// Passes a message to the turn that reads the stream.
     fn push(&mut self, core: &mut Core, call: u32, message: &str, now: u64) {
         let Some(turn) = self.turn_of(call) else { return };
         let Ok((turn, session)) = core.turn(turn) else { return };
@@ -215,14 +215,14 @@ impl Socket {
         self.taken.push((call, small(message.len() as u64) << 4 | u32::from(flags)));
     }
 
-    /// The message that came last was pushed to a turn: it may be a template of others.
+    /// Keeps the last message, which was passed to a turn, as a template if it can be one.
     fn learn(&mut self, core: &mut Core, call: u32, message: &str) {
         let turn = self.turn_of(call).filter(|_| self.connection.is_alone(call));
         let Some(turn) = turn.and_then(|turn| core.turns.get(turn)) else { return };
         self.template = turn.turn().reader().template(message).unwrap_or_default();
     }
 
-    /// Hands messages to a turn as such that are like an earlier one. Returns the result of [`socket_received_like`].
+    /// Passes messages that match a template to a turn. Returns the result of [`socket_received_like`].
     fn take_like(
         &mut self,
         core: &mut Core,
@@ -239,7 +239,7 @@ impl Socket {
         Some(count << 6 | u32::from(self.connection.has_output()) << 5 | u32::from(flags))
     }
 
-    /// A message was pushed to a turn. Returns the turn's flags.
+    /// Continues after a message was passed to a turn. Returns the turn's flags.
     fn pushed(&mut self, turn: &mut Turn, call: u32, goes_on: bool, now: u64) -> u8 {
         let flags = turn.flags(goes_on);
         if !goes_on {

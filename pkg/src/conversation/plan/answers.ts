@@ -1,18 +1,18 @@
-// Answers to calls that wait: from people, and from tools of the page.
+// Answers to pending calls: from people, and from tools of the page.
 import type { Refusal } from "./effects.js";
 import type { FactOf } from "./facts.js";
 import { start } from "./start.js";
 import { type Answer, type Call, isBusy, isKept, isOpen, isUnclear, look, type State, type Turn } from "./state.js";
 import { nextPlace, waiting } from "./tree.js";
 
-/** How many turns may follow each other with results of tools, before a person is asked. */
+/** How many turns in a row may start with results of tools before a person is asked. */
 const MAX_ROUNDS = 10;
 
 export function answer(plan: State, turn: Turn, { call, answer: text }: FactOf<"answer">): Refusal | void {
   const known = turn.calls.find(({ id, who }) => id === call && who !== "signIn");
   if (!known) return "notWaiting";
   const { state } = known;
-  // A start may have it. A person may answer once more what was sent on its own.
+  // A start may contain it. A person may answer again after an answer that was sent alone.
   if (state === "going" || state === "sent" || (state === "unknown" && turn.state === "over")) return "sent";
   if (state === "running") return "busy";
   give(known, text, "missing");
@@ -20,7 +20,7 @@ export function answer(plan: State, turn: Turn, { call, answer: text }: FactOf<"
   plan.rounds = 0;
 }
 
-/** Keeps an answer; without one, the call is in the other state. */
+/** Keeps an answer; without an answer, the call gets this state. */
 function give(call: Call, text: string | null, state: Answer["state"]): void {
   call.state = text === null ? state : "kept";
   call.text = text ?? "";
@@ -38,7 +38,7 @@ export function proceed(plan: State): Refusal | void {
   if (turn.calls.every(({ who, state }) => who === "signIn" || state === "sent")) start(plan, "", nextPlace(plan));
 }
 
-/** Whether what waits goes on when a person proceeds: no answer is missing, and no tool runs. */
+/** Whether pending calls continue when a person proceeds: no answer is missing, and no tool runs. */
 export function canProceed(plan: State): boolean {
   const turn = waiting(plan);
   const isTired = plan.rounds >= MAX_ROUNDS;
@@ -47,7 +47,7 @@ export function canProceed(plan: State): boolean {
   return !!turn && !isBusy(plan) && turn.calls.every(isReady);
 }
 
-/** Sends the answers that can go: each at once to a turn that takes it, else all together. */
+/** Sends the complete answers: one by one to a turn that accepts that, otherwise all together. */
 export function sendAnswers(plan: State): void {
   const { options, turns, effects } = plan;
   for (const turn of turns) {
@@ -62,7 +62,7 @@ export function sendAnswers(plan: State): void {
   const kept = turn.calls.filter(isKept);
   if (kept.length === 0 || !turn.calls.every((call) => call.who === "signIn" || call.state === "sent" || isKept(call))) return;
   if (kept.every(({ who }) => who === "tool")) plan.rounds += 1;
-  // After the newest turn, so that a server refuses them if another client has answered: named as its turn, they would fork.
+  // Placed after the newest turn, so that a server refuses them if another client has answered. Naming their turn would fork.
   start(plan, "", nextPlace(plan));
 }
 
@@ -71,17 +71,17 @@ export function answered(plan: State, turn: Turn, { call, delivery }: FactOf<"an
   if (known?.state !== "going") return;
   if (delivery === "taken") {
     known.state = "sent";
-    // A turn that has paused meanwhile goes on with it.
+    // If the turn has paused meanwhile, the answer continues it.
     if (turn.state === "over") look(plan);
   }
-  // A turn that is over has paused, and still waits for it.
+  // A turn that is over has paused, and still waits for the answer.
   else if (turn.state === "over") known.state = "kept";
   else known.state = delivery === "lost" ? "unknown" : "refused";
 }
 
 export function runTools(plan: State): void {
   if (!plan.isLeading) return;
-  // Before a page that is wanted has come, another tab may have answered.
+  // Until a requested page has arrived, another tab may have answered.
   const isOld = plan.wantsNewest || plan.reading === "newest";
   const asking = plan.rounds < MAX_ROUNDS && !isOld && !isBusy(plan) && waiting(plan);
   for (const turn of plan.turns) {
@@ -99,7 +99,7 @@ export function toolEnded(_: State, turn: Turn, { call, result }: FactOf<"toolEn
   if (known?.state === "running") give(known, result, "halted");
 }
 
-/** The calls for which tools of the page run. */
+/** The calls whose page tools are running. */
 function running({ turns }: State): Call[] {
   return turns.flatMap(({ calls }) => calls.filter(({ state }) => state === "running"));
 }

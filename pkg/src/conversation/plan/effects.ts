@@ -1,11 +1,11 @@
-// What a plan wants done, and what it shows.
+// The effects of a plan, and its view.
 import type { Activity, Who } from "./facts.js";
 
-/** Something to do, once. What comes of it is told as a fact. */
+/** Something to do, once. The result is reported as a fact. */
 export type Effect =
-  /** Create the session; then `sessionReady` or `sessionFailed`. Stop all tools of the page; nothing is told of them. */
+  /** Create the session; then `sessionReady` or `sessionFailed`. Stop all tools of the page, which report nothing more. */
   | { readonly kind: "createSession" | "stopTools" }
-  /** Start a turn: then `named`, `refused` or `lost`, what it does and how it ends. `discard` throws away what waits. */
+  /** Start a turn: then `named`, `refused` or `lost`, its activities and its end. `discard` discards pending calls. */
   | { readonly kind: "start"; readonly turn: number; readonly after: After; readonly discard: boolean; readonly input: StartInput }
   /** Send a message to the running turn; then `steered`. */
   | { readonly kind: "steer"; readonly turn: number; readonly key: number; readonly input: string }
@@ -15,67 +15,67 @@ export type Effect =
    */
   | { readonly kind: "cancel" | "leave"; readonly turn: number }
   /**
-   * Read the turn with this id to its end, from where it was left; then what it does and how it ends. Or forget what was read
-   * of it here: the server's list has more.
+   * Read the turn with this id to its end, from the last position; then its activities and its end. Or forget what was read of
+   * it here: the server's list has more.
    */
   | { readonly kind: "watch" | "forget"; readonly turn: number; readonly id: string }
   /** Answer a call of the running turn; then `answered`. */
   | { readonly kind: "answer"; readonly turn: number; readonly call: string; readonly answer: string }
   /** Run a tool of the page; then `toolEnded`. */
   | { readonly kind: "runTool"; readonly turn: number; readonly call: string }
-  /** Read the page before the one that begins with the turn of this id, or the newest; then `page` or `pageFailed`. */
+  /** Read the page before the turn with this id, or the newest page; then `page` or `pageFailed`. */
   | { readonly kind: "load"; readonly before: string | null }
-  /** Keep this for the next page in place of what was kept; empty for nothing. */
+  /** Store this for the next page, in place of the earlier text; empty to store nothing. */
   | { readonly kind: "store"; readonly text: string }
-  /** Hand an input back to the person: it is nowhere else. */
+  /** Give an input back to the person: it is nowhere else. */
   | { readonly kind: "giveBack"; readonly key: number; readonly input: string };
 
-/** Which turn a new one follows: the session's newest, none, or one by its id. */
+/** The turn before a new one: the session's newest, none, or one by its id. */
 export type After = "newest" | "nothing" | { readonly id: string };
 
-/** What a turn starts with: a message, answers to the calls of a turn, or nothing: the agent continues after a sign-in. */
+/** The start of a turn: a message, answers to the calls of a turn, or nothing: the agent continues after a sign-in. */
 export type StartInput = { readonly message: string } | { readonly asking: number; readonly answers: readonly (readonly [call: string, answer: string])[] } | null;
 
-/** What follows from a fact. */
+/** The result of a fact. */
 export interface Taken {
-  /** The key of what a person has sent; 0 for none. */
+  /** The key of the person's input; 0 for none. */
   readonly key: number;
-  /** What is to be done, in this order. What is shown may have changed. */
+  /** The effects, in order. The view may have changed. */
   readonly effects: readonly Effect[];
 }
 
 /**
- * Why a fact was not taken, which has changed nothing: the protocol cannot do it; calls wait for an answer, and a message
- * would not reach the agent before that; a turn runs; the key is none, or not any more; it was sent, and cannot be changed;
- * the call does not wait; there is nothing to do.
+ * Why a fact was refused without any change: the protocol does not support it; calls are pending, and a message would not reach the
+ * agent before their answers; a turn runs; the key is unknown or gone; it was sent, and cannot be changed; the call is not pending;
+ * there is nothing to do.
  */
 export type Refusal = "unsupported" | "callsWait" | "busy" | "gone" | "sent" | "notWaiting" | "nothing";
 
-/** What the conversation does. "failed": the last turn failed, or its fate is unknown. */
+/** The conversation's phase. "failed": the last turn failed, or its fate is unknown. */
 export type Phase = "idle" | "loading" | "sending" | Activity | "waiting" | "stopping" | "failed";
 
-/** What a plan shows. */
+/** The view of a plan. */
 export interface PlanView {
   readonly phase: Phase;
-  /** A message would be sent at once. */
+  /** Whether a message would be sent at once. */
   readonly canSend: boolean;
-  /** A message would wait in the queue. */
+  /** Whether a message would wait in the queue. */
   readonly canQueue: boolean;
-  /** There is something to stop. */
+  /** Whether there is something to stop. */
   readonly canStop: boolean;
-  /** A message can be steered into the running turn. */
+  /** Whether a message can be steered into the running turn. */
   readonly canSteer: boolean;
-  /** What waits goes on when a person proceeds. */
+  /** Whether pending calls continue when a person proceeds. */
   readonly canProceed: boolean;
-  /** Inputs of the queue are held. */
+  /** Whether inputs of the queue are held. */
   readonly heldQueue: boolean;
-  /** The newest turns were read, or could not be; or the session is new. */
+  /** Whether the newest turns were read, or could not be read, or the session is new. */
   readonly isLoaded: boolean;
-  /** There are earlier turns, which are not loaded. */
+  /** Whether there are earlier turns that are not loaded. */
   readonly hasEarlier: boolean;
-  /** Some of those are being read, or will be. */
+  /** Whether some of those are being read, or will be. */
   readonly readsEarlier: boolean;
-  /** The turns that are shown, oldest first. Each is the same object while it is the same. */
+  /** The shown turns, oldest first. An unchanged turn stays the same object. */
   readonly path: readonly PlannedTurn[];
   readonly queue: readonly PlannedInput[];
   readonly calls: readonly PlannedCall[];
@@ -85,38 +85,38 @@ export interface PlanView {
 export interface PlannedTurn {
   readonly key: number;
   /**
-   * The key as the text that pages see. One that came with the server's list is made of the server's id, so that it is the
-   * same after a reload. It begins with another letter than those that are made here.
+   * The key as the text that pages see. For a turn from the server's list it is made from the server's id, so that it survives
+   * a reload. It begins with another letter than keys made here.
    */
   readonly name: string;
   /** The server's id; empty until it is known. */
   readonly id: string;
-  /** How it stands: not on the server, on the server, or over. */
+  /** The turn's state: not on the server, on the server, or over. */
   readonly state: "sending" | "unknown" | "failed" | "running" | "incomplete" | "over";
   readonly canRetry: boolean;
-  /** The message, until the server has it. */
+  /** The message, until the server returns it. */
   readonly input: string;
-  /** Messages that were steered into it: keys, and their texts until the turn's own record has them. */
+  /** Messages steered into it: their keys, and their texts until the turn's own record has them. */
   readonly steered: readonly (readonly [key: number, input: string])[];
-  /** The keys of its siblings and its own, oldest first; empty if it has none. */
+  /** The keys of its siblings and itself, oldest first; empty if it has none. */
   readonly siblings: readonly number[];
 }
 
 /** An input of the queue. */
 export interface PlannedInput {
   readonly key: number;
-  /** It goes out as soon as nothing runs; a person must release it; it may have arrived in a turn; it is on its way into one. */
+  /** Sent once nothing runs; held until a person releases it; possibly arrived in a turn; in flight into a turn. */
   readonly state: "waits" | "held" | "unknown" | "steering";
   readonly input: string;
 }
 
-/** A call that waits. */
+/** A pending call. */
 export interface PlannedCall {
   /** The turn that asks. */
   readonly turn: number;
   readonly call: string;
   readonly who: Who;
-  /** The answer was sent, or is on its way: it cannot be changed. */
+  /** Whether the answer was sent or is in flight: it cannot be changed. */
   readonly sent: boolean;
   /** The answer; empty if there is none. */
   readonly answer: string;

@@ -1,4 +1,4 @@
-// Pages of the server's turns: when they are read, and what they say.
+// Pages of the server's turns: when they are read, and how they change the plan.
 import type { FactOf, ListedTurn } from "./facts.js";
 import { dropAnswers, remove, watch } from "./start.js";
 import { comeBack, drop, isActive, isAside, last, look, messageOf, newTurn, put, type State, type Turn } from "./state.js";
@@ -26,7 +26,7 @@ export function loadEarlier(plan: State): void {
   if (cut(plan)) plan.wantsEarlier = true;
 }
 
-/** Reads the page that is wanted. What a start on its way has made is unknown: until it is known, no page is read. */
+/** Reads the requested page. While a start is in flight, its turn is unknown, so no page is read. */
 export function readPage(plan: State): void {
   if (plan.reading || plan.session !== "ready" || isStarting(plan)) return;
   const first = plan.wantsNewest ? undefined : cut(plan);
@@ -51,7 +51,7 @@ export function page(plan: State, { turns, hasEarlier }: FactOf<"page">): void {
   const { reading } = plan;
   plan.reading = undefined;
   if (!reading) return;
-  // A listed turn may be the one that is on its way.
+  // A listed turn may be the one in flight.
   if (isStarting(plan)) {
     if (reading === "newest") look(plan);
     else plan.wantsEarlier = true;
@@ -59,7 +59,7 @@ export function page(plan: State, { turns, hasEarlier }: FactOf<"page">): void {
   }
   plan.isLoaded = true;
   const { length } = plan.turns;
-  // What has no id cannot be told from others.
+  // A turn without an id cannot be distinguished from others.
   const listed = turns.filter(({ id }) => id);
   const places = new Map(listed.map(({ id }, at) => [id, at]));
   if (reading === "newest") plan.newest = plan.pages;
@@ -67,7 +67,7 @@ export function page(plan: State, { turns, hasEarlier }: FactOf<"page">): void {
   if (!plan.options.fork) placeMerged(plan, listed, places, hasEarlier);
   place(plan, listed, places, reading);
   join(plan, places, reading, hasEarlier);
-  // Of several turns that continue each other the last.
+  // If several turns continue each other, the last one counts.
   const known = new Map(plan.turns.map((turn) => [turn.id, turn]));
   setParents(plan, listed, known);
   for (const one of listed) takeListed(plan, known.get(one.id)!, one);
@@ -76,14 +76,14 @@ export function page(plan: State, { turns, hasEarlier }: FactOf<"page">): void {
 }
 
 /**
- * A turn that waited and went on without a reader here is read anew, or taken from the list; so is one whose end was not
- * read. Of several that continue each other under one id the first then has all.
+ * Reads a turn again, or takes it from the list, if it was pending and continued without a reader here, or if its end was not read.
+ * If several turns continue each other under one id, the first then has everything.
  */
 function takeAnew(plan: State, { id, state, calls }: ListedTurn): void {
   const [first, ...others] = plan.turns.filter((turn) => turn.id === id);
   const turn = others.at(-1) ?? first;
   if (!first || !turn || turn.heard >= plan.pages) return;
-  // Its list may have what continued it under another id.
+  // The list may have a turn that continued it under another id.
   if (plan.turns.some((next) => !next.asks && !next.out && before(next) === turn)) return;
   const isSame = (known: Turn["calls"][number]): boolean => known.state !== "sent" && calls.some((call) => call.id === known.id);
   const wentOn = turn.state === "over" && !!turn.calls[0] && (state === "running" || !turn.calls.every(isSame));
@@ -98,15 +98,15 @@ function takeAnew(plan: State, { id, state, calls }: ListedTurn): void {
 }
 
 /**
- * A server may list a turn and those that continue it with answers as one, under the id of the last, or once others have
- * followed under that of the first. Those that are known have its place; one that waited and was continued elsewhere
- * becomes it.
+ * Places listed turns that the server merged. A server may list a turn and its continuations with answers as one turn, under the id
+ * of the last, or of the first once other turns have followed. Known turns take its place; a pending turn that was continued
+ * elsewhere becomes it.
  */
 function placeMerged(plan: State, listed: readonly ListedTurn[], places: Map<string, number>, hasEarlier: boolean): void {
   for (const [at, { id, input, previous }] of listed.entries()) {
     if (!input) continue;
     let turn = plan.turns.find((other) => other.id === id);
-    // What a page begins with may follow one that is in the page before.
+    // The first turn of a page may follow a turn of the page before.
     if (!turn && !places.has(previous) && (at > 0 || !hasEarlier)) {
       const asking = withId(plan, previous);
       turn = asking?.calls[0] && questionOf(asking);
@@ -130,8 +130,8 @@ function place(plan: State, listed: readonly ListedTurn[], places: ReadonlyMap<s
   let at = turns.findIndex((turn) => isPlaced(turn) && places.has(turn.id));
   if (at < 0) at = reading === "newest" ? turns.indexOf(last(turns, isPlaced)!) + 1 : turns.indexOf(reading);
   if (reading === "newest") {
-    // What had begun before this page was asked for, and is not in it, is older than it, and than the turns that are right
-    // before it without a gap.
+    // A turn that had begun before this page was requested, and is not in it, is older than the page's turns, and than the turns
+    // directly before them without a gap.
     let start = at;
     while (turns[start]?.joint === "joined" && start > 0) start -= 1;
     for (const turn of turns.slice(at)) {
@@ -159,7 +159,7 @@ function place(plan: State, listed: readonly ListedTurn[], places: ReadonlyMap<s
   for (const turn of turns) turn.rank = plan.lastRank += 1;
 }
 
-/** The turn of a listed one that was not known: one that was sent from here and may have arrived, or another client's. */
+/** The turn of an unknown listed one: a turn sent from here that may have arrived, or another client's. */
 function adopt(plan: State, lost: readonly Turn[], one: ListedTurn, previous: ListedTurn | undefined): Turn {
   let turn = lost.find((other) => isSame(plan, other, one, previous));
   if (!turn) {
@@ -173,7 +173,7 @@ function adopt(plan: State, lost: readonly Turn[], one: ListedTurn, previous: Li
   return turn;
 }
 
-/** Whether a turn of this plan may be the listed one: it may have arrived, and says the same. */
+/** Whether a turn of this plan may be the listed one: it may have arrived, and has the same input. */
 function isSame({ options }: State, turn: Turn, { input, previous }: ListedTurn, beforeIt: ListedTurn | undefined): boolean {
   const { out } = turn;
   if (!out?.wasLost) return false;
@@ -183,13 +183,13 @@ function isSame({ options }: State, turn: Turn, { input, previous }: ListedTurn,
   return out.input === input && (input !== "" || (!!asking && asking.id === (options.fork ? previous : beforeIt?.id)));
 }
 
-/** What the page says of which turns follow each other without a gap. */
+/** Notes which turns the page shows as following each other without a gap. */
 function join({ turns }: State, places: ReadonlyMap<string, number>, reading: "newest" | Turn, hasEarlier: boolean): void {
   let last: number | undefined;
   for (const turn of turns) {
     const at = places.get(turn.id);
     if (at === undefined) continue;
-    // What continues a turn under its id follows it.
+    // A turn's continuation under its id follows it.
     if (at > 0 || !hasEarlier || last === at) turn.joint = "joined";
     else if (turn.joint === "unlisted") turn.joint = "open";
     last = at;
@@ -214,34 +214,34 @@ function setParents(plan: State, listed: readonly ListedTurn[], known: ReadonlyM
       last = turn;
     }
   }
-  // Those that have come.
+  // Links parents that have arrived.
   for (const turn of turns) if (turn.parent && typeof turn.parent === "string") turn.parent = parentWith(turn.parent);
 }
 
 function takeListed(plan: State, turn: Turn, { said: messages, state, calls }: ListedTurn): void {
   settleParent(turn);
   for (const input of messages) said(plan, turn, { input });
-  // The page may be older than what was heard.
+  // The page may be older than the last report.
   if (turn.heard >= plan.pages || (turn.state === "running" && turn.isWatched)) return;
   if (state !== "running") return finish(plan, turn, state, calls);
-  // Another page has answered a turn that waited. What waits now, the turn tells.
+  // Another page answered a call of this turn. The turn itself reports what is pending now.
   if (turn.state === "over") turn.calls = turn.calls.filter((call) => call.state !== "missing" && call.state !== "halted");
   if (plan.isShown || !plan.options.leavesUnseen) watch(plan, turn);
   else put(turn, "running");
 }
 
-/** What the pages do not have has not arrived. */
+/** Marks what is missing from the pages as not arrived. */
 function miss(plan: State): void {
   const { turns, queue, newest } = plan;
   const first = cut(plan);
   for (const turn of [...turns]) {
     if (turn.state !== "unknown" || turn.heard >= newest) continue;
-    // It would be before what is loaded.
+    // It would be before the loaded turns.
     if (first && (before(turn)?.rank ?? 0) < first.rank) continue;
     if (messageOf(turn)) put(turn, "failed");
     else dropAnswers(plan, turn);
   }
-  // What waits no more needs no answer, and no turn that is not among the newest waits.
+  // Answers to calls that are no longer pending are not needed, and only the newest turns have pending calls.
   plan.saved = plan.saved.filter((saved) => turns.some((turn) => turn.id === saved.turn && isActive(turn)));
   if (!first) for (const item of queue) if (item.state === "unknown" && !withId(plan, item.into as string)) comeBack(item);
 }

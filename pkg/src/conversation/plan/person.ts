@@ -1,4 +1,4 @@
-// What a person does with messages and turns.
+// A person's actions on messages and turns.
 import type { Refusal } from "./effects.js";
 import type { FactOf } from "./facts.js";
 import { endTools, hasRunningTools } from "./answers.js";
@@ -7,7 +7,7 @@ import { cancel, giveBack, remove, start, watch } from "./start.js";
 import { hold, isActive, isAside, isBusy, look, messageOf, newKey, newQueued, type State, type Turn } from "./state.js";
 import { nextPlace, placeBeside, questionOf, showBranch, waiting } from "./tree.js";
 
-/** What a person has done: the key of what is sent, or why it is refused. */
+/** The result of an action: the key of the sent input, or why it was refused. */
 type Done = number | Refusal;
 
 export function send(plan: State, { input, whenBusy = plan.options.whenBusy, discard = false }: FactOf<"send">): Done {
@@ -24,7 +24,7 @@ export function send(plan: State, { input, whenBusy = plan.options.whenBusy, dis
     cancel(plan);
   } else {
     plan.queue.push(item);
-    // Where it cannot be steered, it waits in the queue.
+    // If it cannot be steered, it waits in the queue.
     if (whenBusy === "steer") steerQueued(plan, item);
   }
   return item.key;
@@ -41,15 +41,15 @@ export function retry(plan: State, turn: Turn, { input }: FactOf<"retry">): Done
   if (turn.state === "incomplete") watch(plan, turn);
   else if (!turn.out) return regenerate(plan, turn, { input });
   else if (isActive(turn)) return "busy";
-  // The server's list tells whether there is anything to send.
+  // The server's list shows whether there is anything to send.
   else if (turn.state === "unknown" && plan.options.history) look(plan);
   else return resend(plan, turn, messageOf(turn));
   return turn.key;
 }
 
-/** Sends what did not arrive, under its key. */
+/** Sends a turn that did not arrive, under its key. */
 function resend(plan: State, turn: Turn, input: string): Done {
-  // Answers go out again when a person proceeds.
+  // Answers are sent again when a person proceeds.
   if (!messageOf(turn)) return "nothing";
   const { key } = turn;
   const { discard, isFork } = turn.out!;
@@ -68,7 +68,7 @@ export function regenerate(plan: State, turn: Turn, { input }: Pick<FactOf<"rege
   return !question || question.out ? "nothing" : askAgain(plan, question, input);
 }
 
-/** Asks in place of a question, or where the protocol cannot fork after all. */
+/** Asks in place of a question, or in a new turn if the protocol cannot fork. */
 function askAgain(plan: State, question: Turn, input: string): Done {
   const { fork } = plan.options;
   if (!input) return "nothing";

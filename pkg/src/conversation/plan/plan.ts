@@ -1,15 +1,15 @@
 // The plan of a conversation: what is sent, queued, held, steered, stopped, retried, answered and adopted, and the tree of its
-// turns. Facts go in; what is to be done and what is shown come out.
+// turns. It takes facts, and returns effects and a view.
 //
-// It has no clock, no connection and no chance. A carrier has those: it carries out each effect, and reports what came of it
-// as a fact. The rules:
+// It has no clock, no connection and no randomness. A carrier has those: it carries out each effect, and reports the result as a
+// fact. The rules:
 //
 // - Each text of a person is in exactly one place: in the queue, in a row, or given back.
-// - Nothing is sent twice unless a person asks for it. What may have arrived is `unknown` until the server's list tells.
-// - A key never changes: not when the server names the turn, not at its end.
-// - `stop` cancels on the server, holds the queue, and returns what was not sent.
-// - An answer is kept. It goes out at once where the protocol can, else with the last one that is missing.
-// - What cannot be done is a refusal, and changes nothing.
+// - Nothing is sent twice unless a person asks for it. What may have arrived is `unknown` until the server's list shows it.
+// - A key never changes: not when the server assigns the turn's id, not at the turn's end.
+// - `stop` cancels on the server, holds the queue, and gives back what was not sent.
+// - An answer is kept. It is sent at once if the protocol supports that, otherwise together with the last missing one.
+// - An impossible action is refused, and changes nothing.
 import { answer, answered, leading, proceed, runTools, sendAnswers, toolEnded } from "./answers.js";
 import type { PlanView, Refusal, Taken } from "./effects.js";
 import type { Fact, FactOf, PlanOptions } from "./facts.js";
@@ -28,13 +28,13 @@ export type { Activity, Delivery, End, Fact, FactOf, ListedTurn, PlanOptions, Wa
 
 /** The plan of one conversation. */
 export interface Plan {
-  /** Takes a fact. Returns what follows, or why it was refused, which has changed nothing. */
+  /** Takes a fact. Returns its result, or why it was refused, which changes nothing. */
   take(fact: Fact): Taken | Refusal;
-  /** What is shown now. */
+  /** The current view. */
   view(): PlanView;
-  /** The key of the turn whose message a turn answers: itself, or the one that it continues with answers; 0 if there is none. */
+  /** The key of the turn whose message a turn answers: itself, or the turn that it continues with answers; 0 if there is none. */
   questionOf(turn: number): number;
-  /** The key as the text that pages see (see `PlannedTurn.name`), and the key of such a text; 0 if there is none. */
+  /** The key as the text that pages see (see `PlannedTurn.name`), and the key for such a text; 0 if there is none. */
   nameOf(key: number): string;
   keyOf(name: string): number;
 }
@@ -56,7 +56,7 @@ export function createPlan(options: PlanOptions): Plan {
 
 type Result = number | Refusal | void;
 
-/** What takes facts of a kind: those of a turn or of an input in the queue get that, too. */
+/** The functions for each kind of fact: those about a turn or an input in the queue also get that object. */
 type Takers<K extends Fact["kind"]> = {
   readonly [P in K]: FactOf<P> extends { readonly turn: number }
     ? (plan: State, turn: Turn, fact: FactOf<P>) => Result
@@ -65,7 +65,7 @@ type Takers<K extends Fact["kind"]> = {
       : (plan: State, fact: FactOf<P>) => Result;
 };
 
-/** What a person does with a turn or an input. Without that, it is refused. */
+/** A person's actions on a turn or an input. Without it, they are refused. */
 const acts = { answer, retry, regenerate, edit, show, dismiss, editQueued, removeQueued, moveQueued, sendNow, steerQueued } satisfies Partial<Takers<Fact["kind"]>>;
 
 const takers: Takers<Fact["kind"]> = {
@@ -98,11 +98,11 @@ const takers: Takers<Fact["kind"]> = {
   leading,
 };
 
-/** Takes a fact. A refusal has changed nothing. */
+/** Takes a fact. A refusal changes nothing. */
 export function take(plan: State, fact: Fact): Taken | Refusal {
   const result = apply(plan, fact);
   if (typeof result === "string") return result;
-  // What follows without a person.
+  // These need no person.
   sendAnswers(plan);
   runTools(plan);
   sendQueued(plan);
@@ -121,7 +121,7 @@ function apply(plan: State, fact: Fact): Result {
   const about = "key" in fact ? plan.queue.find(({ key }) => key === fact.key) : turn;
   if (!("turn" in fact || "key" in fact)) return taker(plan, fact);
   const isReport = !(kind in acts);
-  // What is reported of a turn that is gone changes nothing.
+  // A report about a turn that is gone changes nothing.
   if (!about) return isReport ? undefined : "gone";
   if (turn && isReport) turn.heard = plan.pages;
   return taker(plan, about, fact);

@@ -1,11 +1,11 @@
-// The queue: inputs that wait for their turn, in order, and those on their way into a turn that runs.
+// The queue: inputs that wait for their turn, in order, and inputs in flight into a running turn.
 import type { Refusal } from "./effects.js";
 import type { FactOf } from "./facts.js";
 import { cancel, start } from "./start.js";
 import { drop, isBusy, isOpen, last, type Queued, type State } from "./state.js";
 import { nextPlace, waiting } from "./tree.js";
 
-/** An input of the queue has left. One that may have arrived is here again where nothing will tell whether it has. */
+/** Whether an input has left the queue. One that may have arrived returns if nothing will show whether it did. */
 function isGone({ options }: State, { state }: Queued): boolean {
   return state === "steering" || (state === "unknown" && options.history);
 }
@@ -49,10 +49,10 @@ export function steerQueued(plan: State, item: Queued): Refusal | void {
   plan.effects.push({ kind: "steer", turn: turn.key, key: item.key, input: item.input });
 }
 
-/** Sends the next input of the queue, if nothing runs and nothing waits. */
+/** Sends the next input of the queue, if nothing runs and no call is pending. */
 export function sendQueued(plan: State): void {
   const item = plan.queue.find(({ state, isHeld }) => state === "here" && !isHeld);
-  // The order of what may have arrived is known first.
+  // First learn the order of the turns that may have arrived.
   if (!item || isBusy(plan) || plan.wantsNewest || plan.reading === "newest") return;
   if (waiting(plan) && !item.discard) return;
   drop(plan.queue, item);

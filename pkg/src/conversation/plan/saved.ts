@@ -1,4 +1,4 @@
-// What outlives the page: the queue, answers that are kept, and what has not arrived for certain.
+// What survives the page: the queue, kept answers, and turns that may not have arrived.
 import type { FactOf } from "./facts.js";
 import { isUnclear, newKey, newTurn, type State } from "./state.js";
 import { idOf } from "./tree.js";
@@ -13,7 +13,7 @@ import { idOf } from "./tree.js";
  */
 type SavedRecord = readonly [kind: string, text: string, id?: string, ...more: unknown[]];
 
-/** What is kept, as text; empty for nothing. */
+/** Everything that is kept, as text; empty for nothing. */
 export function save({ queue, turns, saved }: State): string {
   const records: SavedRecord[] = [];
   for (const { input, into, discard, state } of queue) records.push(["q", input, idOf(into), discard, state !== "here"]);
@@ -29,7 +29,7 @@ export function save({ queue, turns, saved }: State): string {
   return records[0] ? JSON.stringify(records) : "";
 }
 
-/** Takes what an earlier page has stored. What a person wrote or decided is held: it goes out when the person says so. */
+/** Takes the text that an earlier page stored. The person's inputs and decisions are held until the person releases them. */
 export function restored(plan: State, { text: stored }: FactOf<"restored">): void {
   for (const [kind, text, id = "", one, two, fate] of read(stored)) {
     if (kind === "q") plan.queue.push({ key: newKey(plan), input: text, state: two ? "unknown" : "here", isHeld: true, into: id, discard: !!one });
@@ -43,7 +43,7 @@ export function restored(plan: State, { text: stored }: FactOf<"restored">): voi
   }
 }
 
-/** The records in a text. What is damaged is left out. */
+/** The records in a text, without the damaged ones. */
 function read(text: string): SavedRecord[] {
   try {
     const records = JSON.parse(text) as SavedRecord[];

@@ -1,4 +1,4 @@
-// Turns that leave, and those that are cancelled or given back.
+// Starts turns, cancels them, and gives them back.
 import type { StartInput } from "./effects.js";
 import { drop, hold, isKept, isUnclear, messageOf, newTurn, put, type State, type Turn } from "./state.js";
 import { before, type Place, tip } from "./tree.js";
@@ -9,7 +9,7 @@ export function start(plan: State, input: string, { parent, after, isFork }: Pla
   turn.out = { input, after, discard, isFork, wasLost: false };
   turn.asks = !!input;
   plan.turns.push(turn);
-  // The path leads to the newest turn then.
+  // The path then leads to the newest turn.
   if (tip(plan) !== turn) plan.chosen = undefined;
   if (plan.session === "none") {
     plan.session = "creating";
@@ -19,7 +19,7 @@ export function start(plan: State, input: string, { parent, after, isFork }: Pla
   return turn.key;
 }
 
-/** Sends what waits for the session. */
+/** Starts the turns that waited for the session. */
 function sendPrepared(plan: State): void {
   if (plan.session !== "ready") return;
   for (const turn of plan.turns) {
@@ -30,7 +30,7 @@ function sendPrepared(plan: State): void {
   }
 }
 
-/** What a turn starts with. Answers are on their way with it. */
+/** The start of a turn. Its answers are then in flight. */
 function startInput(turn: Turn): StartInput {
   const message = messageOf(turn);
   if (message) return { message };
@@ -56,7 +56,7 @@ export function sessionFailed(plan: State): void {
   hold(plan, true);
 }
 
-/** Cancels what runs. */
+/** Cancels the running turns. */
 export function cancel({ turns, effects }: State): void {
   for (const turn of turns) {
     if ((turn.state !== "starting" && turn.state !== "running") || turn.isStopping) continue;
@@ -65,20 +65,20 @@ export function cancel({ turns, effects }: State): void {
   }
 }
 
-/** Takes a turn that the server does not have out of the tree. */
+/** Removes a turn that the server does not have from the tree. */
 export function remove(plan: State, turn: Turn): void {
   drop(plan.turns, turn);
   if (plan.chosen === turn) plan.chosen = undefined;
 }
 
-/** Removes a turn that was not sent, and returns its message to the person. */
+/** Removes a turn that was not sent, and gives its message back to the person. */
 export function giveBack(plan: State, turn: Turn): void {
   remove(plan, turn);
   const input = messageOf(turn);
   if (input) plan.effects.push({ kind: "giveBack", key: turn.key, input });
 }
 
-/** A turn with answers did not arrive: they are kept, until a person releases them. */
+/** Keeps the answers of a turn that did not arrive until a person releases them. */
 export function dropAnswers(plan: State, turn: Turn): void {
   remove(plan, turn);
   const asking = before(turn);
@@ -87,7 +87,7 @@ export function dropAnswers(plan: State, turn: Turn): void {
   for (const call of asking.calls) if (isUnclear(call)) call.state = "kept";
 }
 
-/** Reads a turn on. */
+/** Continues to read a turn. */
 export function watch(plan: State, turn: Turn): void {
   turn.heard = plan.pages;
   put(turn, "running", true);

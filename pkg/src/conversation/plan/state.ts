@@ -1,4 +1,4 @@
-// What a plan remembers.
+// The state of a plan.
 import type { After, Effect, PlannedTurn } from "./effects.js";
 import type { Activity, End, PlanOptions, Who } from "./facts.js";
 
@@ -7,109 +7,110 @@ export const NONE: readonly never[] = [];
 /** The state of a plan. */
 export interface State {
   readonly options: PlanOptions;
-  /** The last key that was made. A key is not used again. */
+  /** The last key made. Keys are not used again. */
   lastKey: number;
   lastRank: number;
   session: "none" | "creating" | "ready";
   /**
-   * In the server's order, oldest first: a turn comes after its parent. Those that the server has not named come where they
-   * were sent.
+   * In the server's order, oldest first: a turn comes after its parent. Turns without a server id are placed where they were sent.
    */
   readonly turns: Turn[];
   /** The path leads through this turn to its newest descendant; without one, to the newest turn. */
   chosen: Turn | undefined;
   readonly queue: Queued[];
-  /** What is being read: the newest page, or the one before that which begins with this turn. */
+  /** What is being read: the newest page, or the page before the one that begins with this turn. */
   reading: "newest" | Turn | undefined;
-  /** How many pages were asked for, and the number of the newest page that has come. */
+  /** The number of pages requested, and the number of the newest page that has arrived. */
   pages: number;
   newest: number;
-  /** The newest page is wanted as soon as none is being read; and so is an earlier one. */
+  /** Whether the newest page must be read once no page is being read, and whether an earlier one must. */
   wantsNewest: boolean;
   wantsEarlier: boolean;
-  /** The newest page has come, or could not be read. */
+  /** Whether the newest page has arrived, or could not be read. */
   isLoaded: boolean;
   isShown: boolean;
   isLeading: boolean;
-  /** How many turns have followed each other with results of the page's tools alone. */
+  /** How many turns in a row have started with results of the page's tools alone. */
   rounds: number;
   /** Answers from an earlier page, until their turn is known. */
   saved: SavedAnswer[];
-  /** What is stored. */
+  /** The stored text. */
   stored: string;
   effects: Effect[];
 }
 
-/** A turn: on the server, or on its way there. */
+/** A turn: on the server, or in flight to it. */
 export interface Turn {
   readonly key: number;
   name: string;
-  /** Turns have rising ranks. */
+  /** Ranks rise from turn to turn. */
   rank: number;
   /** The server's id; empty until it is known. */
   id: string;
-  /** What it follows: a turn; one that is not loaded, by its id, which is empty if it is not known; or nothing. */
+  /** The turn before it: a turn; the id of a turn that is not loaded, empty if unknown; or `null` for none. */
   parent: Turn | string | null;
   /**
-   * Whether the server lists the turn before it in the tree right before it: no page had it; a page began with it, so that
-   * there may be others before it; or a page had both, or it is the first.
+   * Whether the server lists the turn's parent directly before it: `unlisted`, no page had it; `open`, a page began with it, so
+   * that others may be in between; `joined`, a page had both, or it is the first.
    */
   joint: "unlisted" | "open" | "joined";
   /**
-   * The session is being created for it; it is on its way; it may have arrived; it has not arrived; it runs; it has begun,
+   * The session is being created for it; its start is in flight; it may have arrived; it has not arrived; it runs; it has begun,
    * and its end is unknown; it has ended.
    */
   state: "prepared" | "starting" | "unknown" | "failed" | "running" | "incomplete" | "over";
-  /** What is sent, until the server has named the turn. */
+  /** The input to send, until the server has assigned the turn's id. */
   out: Outgoing | undefined;
-  /** While it starts or runs: it is being cancelled, it is being read, what it does. */
+  /** While it starts or runs: whether it is being cancelled, whether it is being read, and its activity. */
   isStopping: boolean;
   isWatched: boolean;
   activity: Activity;
   /** How it ended. */
   end: End;
-  /** It begins with a message of the person. */
+  /** Whether it begins with a message of the person. */
   asks: boolean;
   calls: Call[];
-  /** The answers wait until a person releases them: they have failed once, or a person gave one in an earlier page. */
+  /** Whether the answers wait until a person releases them: they have failed once, or a person gave one in an earlier page. */
   isHeld: boolean;
-  /** Messages that were steered into it. Their texts are empty once the turn's own record has them. */
+  /** Messages steered into it. Their texts are empty once the turn's own record has them. */
   readonly steered: { readonly key: number; text: string }[];
-  /** The number of the last page that had been asked for when it got its id. */
+  /** The number of pages requested when it got its id. */
   begun: number;
-  /** The same when something was heard of it: what that page says of its state is stale. */
+  /** The number of pages requested at the last report about it: the state in those pages is stale. */
   heard: number;
-  /** What is shown of it. */
+  /** The view of it. */
   shown: PlannedTurn | undefined;
 }
 
-/** What starts a turn. */
+/** The start of a turn. */
 export interface Outgoing {
-  /** A person's message; empty for a turn that answers calls of the one before it, which keeps the answers, or only follows it. */
+  /**
+   * A person's message; empty for a turn that answers calls of the turn before it, which keeps the answers, or that only follows
+   * it.
+   */
   readonly input: string;
   readonly after: After;
   readonly discard: boolean;
-  /** It is a sibling of another turn. */
+  /** Whether it is a sibling of another turn. */
   readonly isFork: boolean;
-  /** It may have arrived once: the server's list may still bring it. */
+  /** Whether it may once have arrived: the server's list may still return it. */
   wasLost: boolean;
 }
 
-/** A call of a turn that waits, or has waited. */
+/** A call of a turn that is or was pending. */
 export interface Call extends Answer {
   readonly id: string;
   readonly who: Who;
 }
 
-/** The answer to a call. It leaves for the server once, unless the server says that it does not have it. */
+/** The answer to a call. It is sent once, unless the server reports that it does not have it. */
 export interface Answer {
   /**
-   * There is none; a tool of the page makes it; the tool was stopped, until a person proceeds; it is kept here; it is kept
-   * here until the turn has ended, which does not take it while it runs; it is on its way; it may have arrived; the server
-   * has it.
+   * There is no answer; a tool of the page is producing it; the tool was stopped until a person proceeds; it is kept here; it is
+   * kept here until the turn has ended, since the running turn refuses it; it is in flight; it may have arrived; the server has it.
    */
   state: "missing" | "running" | "halted" | "kept" | "refused" | "going" | "unknown" | "sent";
-  /** Empty while there is none. */
+  /** Empty if there is no answer. */
   text: string;
 }
 
@@ -124,13 +125,13 @@ export interface Queued {
   /** Its row will have it, too. */
   readonly key: number;
   input: string;
-  /** It is here, on its way into a turn, or it may have arrived in one. */
+  /** Here, in flight into a turn, or possibly arrived in one. */
   state: "here" | "steering" | "unknown";
-  /** A person must release it, as soon as it is here. */
+  /** Whether a person must release it, once it is here. */
   isHeld: boolean;
   /**
-   * The turn into which it is steered, or the id of the one in which it may have arrived, or may arrive late: that turn may
-   * go on under its id. Empty for none.
+   * The turn into which it is steered, or the id of the turn in which it may have arrived or may yet arrive: that turn may continue
+   * under its id. Empty for none.
    */
   into: Turn | string;
   readonly discard: boolean;
@@ -192,7 +193,7 @@ export function newKey(plan: State): number {
   return (plan.lastKey += 1);
 }
 
-/** Puts a turn into another state. */
+/** Changes a turn's state. */
 export function put(turn: Turn, state: Turn["state"], isWatched = false): void {
   turn.state = state;
   turn.isStopping = false;
@@ -200,63 +201,63 @@ export function put(turn: Turn, state: Turn["state"], isWatched = false): void {
   turn.activity = "thinking";
 }
 
-/** It runs, or will as soon as it arrives. */
+/** Whether it runs, or will run once it arrives. */
 export function isActive({ state }: Turn): boolean {
   return state === "prepared" || state === "starting" || state === "running";
 }
 
-/** It runs, and takes answers and messages. */
+/** Whether it runs, and takes answers and messages. */
 export function isOpen({ state, isStopping }: Turn): boolean {
   return state === "running" && !isStopping;
 }
 
-/** It was left beside the turns that follow each other: not sent, or perhaps not. */
+/** Whether it is outside the sequence of turns: not sent, or perhaps not. */
 export function isAside({ state, out }: Turn): boolean {
   return (state === "unknown" || state === "failed") && !out!.isFork;
 }
 
-/** It is here, and can go. */
+/** Whether it is here and can be sent. */
 export function isKept({ state }: Answer): boolean {
   return state === "kept";
 }
 
-/** It has left, and it is not known that the server has it. */
+/** Whether it was sent, and the server is not known to have it. */
 export function isUnclear({ state }: Answer): boolean {
   return state === "going" || state === "unknown";
 }
 
-/** The message of the person, until the server has named the turn. */
+/** The person's message, until the server has assigned the turn's id. */
 export function messageOf({ out }: Turn): string {
   return out?.input ?? "";
 }
 
-/** The server's turns are not known yet. */
+/** Whether the server's turns are still unknown. */
 export function isLoading({ reading, isLoaded }: State): boolean {
   return reading === "newest" && !isLoaded;
 }
 
-/** A turn runs, or is on its way. */
+/** Whether a turn runs, or is in flight. */
 export function isBusy(plan: State): boolean {
   return plan.turns.some(isActive) || isLoading(plan);
 }
 
-/** The newest page is wanted: what is being read may be older than what made it wanted. */
+/** Requests the newest page. The page being read may be older than the reason for this request. */
 export function look(plan: State): void {
   plan.wantsNewest ||= plan.options.history;
 }
 
-/** Holds the queue, or releases it; also what comes back from a turn into which it was steered. */
+/** Holds the queue, or releases it, including inputs that return from a turn into which they were steered. */
 export function hold({ queue }: State, on: boolean): void {
   for (const item of queue) item.isHeld = on;
 }
 
-/** An input of the queue has not arrived in a turn: a person must release it. */
+/** Returns an input that did not arrive in a turn to the queue: a person must release it. */
 export function comeBack(item: Queued): void {
   item.state = "here";
   item.isHeld = true;
 }
 
-/** Takes the first item that passes out of a list. */
+/** Removes the first item that passes from a list. */
 export function pull<T>(list: T[], test: (item: T) => boolean): T | undefined {
   const at = list.findIndex(test);
   return at < 0 ? undefined : list.splice(at, 1)[0];
@@ -269,7 +270,7 @@ export function last<T>(list: readonly T[], test: (item: T) => unknown): T | und
   return list[at];
 }
 
-/** Takes an item out of a list. */
+/** Removes an item from a list. */
 export function drop<T>(list: T[], item: T): void {
   list.splice(list.indexOf(item), 1);
 }

@@ -1,25 +1,25 @@
-// The tree of a session's turns, and the path through it that is shown.
+// The tree of a session's turns, and the shown path through it.
 import type { After } from "./effects.js";
 import { isAside, last, NONE, type State, type Turn } from "./state.js";
 
-/** Where a new turn goes. */
+/** The place of a new turn. */
 export interface Place {
   readonly parent: Turn["parent"];
   readonly after: After;
   readonly isFork: boolean;
 }
 
-/** The turn with this id; of several that continue each other the last. */
+/** The turn with this id; if several continue each other under it, the last one. */
 export function withId({ turns }: State, id: string): Turn | undefined {
   return id ? last(turns, (turn) => turn.id === id) : undefined;
 }
 
-/** What a turn follows, by the id of that. */
+/** The parent with this id. */
 export function parentOf(plan: State, id: string): Turn["parent"] {
   return id ? (withId(plan, id) ?? id) : null;
 }
 
-/** The turn before this one, if it is known. It has a lower rank, so that no list of a server makes a circle. */
+/** The turn before this one, if known. Its rank is lower, so no list of a server can form a cycle. */
 export function before({ parent, rank }: Turn): Turn | undefined {
   return parent && typeof parent === "object" && parent.rank < rank ? parent : undefined;
 }
@@ -33,7 +33,7 @@ export function tip({ turns, chosen }: State): Turn | undefined {
   });
 }
 
-/** The turns of the path, oldest first, and beside them those that were not sent. */
+/** The turns of the path, oldest first, with the turns that were not sent beside them. */
 export function pathOf(plan: State): Turn[] {
   const path: Turn[] = [];
   for (let turn = tip(plan); turn; turn = before(turn)) path.push(turn);
@@ -42,14 +42,14 @@ export function pathOf(plan: State): Turn[] {
     const { parent } = turn;
     let at = typeof parent === "string" ? path.length : path.indexOf(parent as Turn) + 1;
     if (parent && typeof parent === "object" && !at) continue;
-    // After those that were left here before it.
+    // After the earlier turns that stayed here.
     while (path[at] && isAside(path[at]!)) at += 1;
     path.splice(at, 0, turn);
   }
   return path;
 }
 
-/** The keys of a turn and of all that follow the same one; none if it is alone. */
+/** The keys of a turn and its siblings; empty if it has none. */
 export function siblings({ turns, options }: State): (turn: Turn) => readonly number[] {
   if (!options.fork) return () => NONE;
   const children = new Map<Turn["parent"], number[]>();
@@ -59,7 +59,7 @@ export function siblings({ turns, options }: State): (turn: Turn) => readonly nu
   }
   return (turn) => {
     const keys = children.get(turn.parent);
-    // What follows a gap follows no turn that is known.
+    // A turn after a gap follows no known turn.
     return keys?.[1] && turn.parent !== "" && !isAside(turn) ? keys : NONE;
   };
 }
@@ -67,41 +67,41 @@ export function siblings({ turns, options }: State): (turn: Turn) => readonly nu
 /** Goes to the branch with this turn. */
 export function showBranch(plan: State, turn: Turn): void {
   plan.chosen = turn;
-  // Other clients' turns are followed again.
+  // The path follows other clients' turns again.
   if (tip(plan) === last(plan.turns, (other) => !isAside(other))) plan.chosen = undefined;
 }
 
-/** The first turn of the newest pages, if the server has earlier ones, which are not loaded. */
+/** The first turn of the newest pages, if the server has earlier turns that are not loaded. */
 export function cut({ turns }: State): Turn | undefined {
   let isListed = false;
   return last(turns, ({ out, joint }) => !out && (isListed ||= joint !== "unlisted") && joint !== "joined");
 }
 
-/** Where the next turn of the path goes: after the last turn that the server knows. */
+/** The place of the path's next turn: after the last turn that the server knows. */
 export function nextPlace(plan: State): Place {
   let turn = tip(plan);
   while (turn?.out) turn = before(turn);
   return { parent: turn ?? null, after: !turn || turn === last(plan.turns, ({ out }) => !out) ? "newest" : { id: turn.id }, isFork: false };
 }
 
-/** Where a sibling of this turn goes. */
+/** The place of a sibling of this turn. */
 export function placeBeside({ parent }: Turn): Place {
   return { parent, after: parent === null ? "nothing" : { id: idOf(parent) }, isFork: true };
 }
 
-/** The id of a turn, or of one that is not loaded. */
+/** The id of a turn, loaded or not. */
 export function idOf(turn: Turn | string): string {
   return typeof turn === "string" ? turn : turn.id;
 }
 
-/** The turn that asked what this turn answers: itself, or where answers continue it the one that they continue. */
+/** The turn whose question this turn answers: itself, or the turn that its answers continue. */
 export function questionOf(turn: Turn | undefined): Turn | undefined {
   let question = turn;
   while (question && !question.asks) question = before(question);
   return question;
 }
 
-/** The last turn of the path, if it waits for calls. */
+/** The last turn of the path, if it has pending calls. */
 export function waiting(plan: State): Turn | undefined {
   const turn = tip(plan);
   return turn?.state === "over" && turn.calls[0] ? turn : undefined;

@@ -1,4 +1,4 @@
-// What the turns report.
+// Takes the reports of turns.
 import type { End, FactOf, WaitingCall } from "./facts.js";
 import { dropAnswers, giveBack } from "./start.js";
 import { type Answer, comeBack, drop, hold, look, messageOf, pull, put, type Queued, type State, type Turn } from "./state.js";
@@ -12,7 +12,7 @@ export function named(plan: State, turn: Turn, { id, previous }: FactOf<"named">
   turn.out = undefined;
   turn.begun = turn.heard;
   settleParent(turn);
-  // Another client may have sent one in between. One that continues the turn before it has its id.
+  // Another client may have sent a turn in between. A turn that continues the one before it has its id.
   if (previous !== null && plan.options.fork && previous !== id && before(turn)?.id !== id) {
     turn.parent = parentOf(plan, previous);
     if (typeof turn.parent === "string") look(plan);
@@ -20,7 +20,7 @@ export function named(plan: State, turn: Turn, { id, previous }: FactOf<"named">
   turn.id = id;
 }
 
-/** The calls of the turn before this one are settled: it has answered them, or goes on without. */
+/** Settles the calls of the turn before this one: this turn has answered them, or continues without answers. */
 export function settleParent(turn: Turn): void {
   const parent = before(turn);
   if (parent) parent.calls = [];
@@ -35,14 +35,14 @@ export function waits(plan: State, turn: Turn, { calls }: FactOf<"waits">): void
   else turn.calls = turn.calls.filter(({ id }) => calls.some((call) => call.id === id));
 }
 
-/** The calls that wait now. Known ones keep their answers. */
+/** Sets the pending calls. Known ones keep their answers. */
 function setCalls(plan: State, turn: Turn, calls: readonly WaitingCall[]): void {
   const known = turn.calls;
   turn.calls = calls.map(({ id, who }) => {
     let answer: Answer | undefined = pull(known, (call) => call.id === id);
     if (!answer) {
       answer = pull(plan.saved, (saved) => saved.turn === turn.id && saved.call === id);
-      // The result of a page's tool waits for no person.
+      // The result of a page's tool needs no person.
       if (answer && who !== "tool") turn.isHeld = true;
     }
     return { id, who, state: answer?.state ?? "missing", text: answer?.text ?? "" };
@@ -53,7 +53,7 @@ export function ended(plan: State, turn: Turn, { end, calls }: FactOf<"ended">):
   if (turn.state === "running" || turn.state === "incomplete") finish(plan, turn, end, calls);
 }
 
-/** The turn has ended: what was sent into it has arrived by now, or never will. */
+/** Ends the turn: inputs sent into it have arrived by now, or never will. */
 export function finish(plan: State, turn: Turn, end: End, calls: readonly WaitingCall[]): void {
   setCalls(plan, turn, end === "done" ? calls : []);
   put(turn, "over");
@@ -105,7 +105,7 @@ export function steered(plan: State, item: Queued, { delivery }: FactOf<"steered
     into.steered.push({ key, text: item.input });
     return;
   }
-  // A turn that goes on under the same id may have taken it, as may one on its way that continues it; one that is over has not.
+  // A turn that continues under the same id may have taken it, and so may one in flight that continues it; a finished one has not.
   const isOver = plan.turns.every((turn) => (turn.id === into.id ? turn.state === "over" : turn.id || before(turn) !== into));
   const isLost = delivery === "lost";
   item.into = isLost ? into.id : "";

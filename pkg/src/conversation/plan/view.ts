@@ -1,4 +1,4 @@
-// What a plan shows.
+// The view of a plan.
 import type { Phase, PlannedTurn, PlanView } from "./effects.js";
 import { canProceed, hasRunningTools } from "./answers.js";
 import { isActive, isBusy, isLoading, isOpen, isUnclear, last, messageOf, NONE, type State, type Turn } from "./state.js";
@@ -32,7 +32,7 @@ export function viewOf(plan: State): PlanView {
   };
 }
 
-/** A turn as it is shown; `before` if that is the same. */
+/** The view of a turn; `before` if it is unchanged. */
 export function shown(turn: Turn, siblings: readonly number[], before?: PlannedTurn): PlannedTurn {
   const { key, name, id, state: stands, end, steered: said } = turn;
   const state = stands === "prepared" || stands === "starting" ? "sending" : stands;
@@ -49,7 +49,7 @@ export function shown(turn: Turn, siblings: readonly number[], before?: PlannedT
   return isSame ? before : { key, name, id, state, canRetry, input, steered, siblings };
 }
 
-/** Whether the items look alike. Most lists are empty. */
+/** Whether the lists are equal. Most are empty. */
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && (one.length === 0 || String(one) === String(other));
 }

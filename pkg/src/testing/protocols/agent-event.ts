@@ -162,7 +162,7 @@ class Run implements Writer {
   /** awaken's events once more, each in its envelope, and as a stream that does not end. */
   readonly stored: object[] = [];
   readonly storedLog = new FrameLog();
-  /** Whether the run goes on after an answer. */
+  /** Whether the run continues after an answer. */
   isResumed = false;
   readonly #world: World;
   readonly #isTirea: boolean;

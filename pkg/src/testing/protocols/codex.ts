@@ -1,4 +1,4 @@
-// Codex app-server over a socket: the server asks the page with requests of its own while the turn runs.
+// Codex app-server over a socket: the server sends the page its own requests while the turn runs.
 import { told, type Conversation } from "../conversation.js";
 import { asText, type Answer, type Ending, type ToolCall, type Writer } from "../script.js";
 import type { Peer, Speak } from "../socket.js";

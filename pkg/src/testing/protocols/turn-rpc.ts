@@ -222,7 +222,7 @@ class Turn implements Writer {
     this.#tell("item/agent_message/delta", { turn_id: this.id, item_id: item["id"], delta, stream, markdown, markdown_version: 1 });
   }
 
-  /** An item's beginning or end, which is told and kept. */
+  /** Sends and stores an item's beginning or end. */
   #tellItem(type: "itemStarted" | "itemCompleted", item: Data): void {
     const payload = { type, item, threadId: this.#thread.id, turnId: this.id, workspaceId: WORKSPACE };
     this.events.push({ turn_id: this.id, sequence: this.events.length + 1, created_at: seconds(), payload });

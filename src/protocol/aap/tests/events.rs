@@ -94,7 +94,7 @@ fn section_6_results_that_come_twice_are_told_once() {
         result("c", "2")
     ]));
     assert_eq!(kinds(&told), ["model.message", "tool.response", "model.message"]);
-    // Those of a call that is made anew are not the same.
+    // A call that is made again has other events.
     let told = events(&json!([
         agent(json!([call("c", "x")])),
         result("c", "1"),

@@ -1,4 +1,4 @@
-//! A turn in a history that knows no turns: found by what it said, or by the calls that it answered (section 6).
+//! A turn in a history without turns: found by its input, or by the calls that it answered (section 6).
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ fn params(input: &Json, said: Option<u64>, is_begun: bool) -> Json {
     json!({"sessionId": "s", "turnId": "t", "input": input, "said": said, "isBegun": is_begun, "terms": {"tools": ["mine"]}})
 }
 
-/// What the turn said, as far as the history tells; nothing if it does not have the turn.
+/// The turn's text in the history; nothing if it does not have the turn.
 fn found(params: &Json, history: &Json) -> Result<Option<String>, Error> {
     let page = match answer(Call::ListTurnEvents, params, history) {
         Ok(page) => page,
@@ -60,7 +60,7 @@ fn what_was_never_said_is_not_there() {
     }
 }
 
-/// Its reader waits for a turn that has begun: a server may store it when it has ended.
+/// Its reader waits for a turn that has begun: a server may store it only when it has ended.
 #[test]
 fn a_turn_that_is_waited_for_runs_until_something_of_it_is_there() {
     let mut awaited = hi(Some(1), true);
@@ -82,7 +82,7 @@ fn a_turn_that_is_waited_for_runs_until_something_of_it_is_there() {
     assert_eq!(turn["state"]["output"]["content"], "Hello");
 }
 
-/// The same was said before: what follows is the answer to that.
+/// The same input was sent before: what follows is the answer to that.
 #[test]
 fn an_earlier_turn_of_the_same_words_is_another_one() {
     let once = json!([user("Hi"), agent("Hello")]);
@@ -94,7 +94,7 @@ fn an_earlier_turn_of_the_same_words_is_another_one() {
     assert_eq!(found(&hi(Some(u64::MAX), false), &full(&twice)).expect("an answer"), None);
 }
 
-/// Another tab has sent a message since: the turn must not seem lost, or it would be started anew.
+/// Another tab has sent a message since. The turn must not seem lost, or it would be started again.
 #[test]
 fn a_turn_that_another_one_follows_is_found() {
     let history = json!([
@@ -115,7 +115,7 @@ fn a_turn_that_another_one_follows_is_found() {
         (&json!("done"), &json!("Hello"))
     );
     assert_eq!(found(&hi(Some(2), false), &full(&history)).expect("an answer"), Some("You again".to_owned()));
-    // Whatever that turn still asked is asked no more.
+    // That turn's other questions are no longer pending.
     let history = json!([user("Hi"), agent(json!([call("c", "mine")])), user("More")]);
     let turn = answer(Call::GetTurn, &hi(Some(0), true), &full(&history)).expect("a turn");
     assert_eq!(turn["state"]["required_actions"], json!([]));
@@ -125,7 +125,7 @@ fn a_turn_that_another_one_follows_is_found() {
     assert_eq!(kinds, ["model.message"]);
 }
 
-/// Nothing tells the two apart, and to start the turn anew could be to say it twice.
+/// The two cannot be distinguished, and starting the turn again could send it twice.
 #[test]
 fn whether_the_same_words_are_this_turns_may_not_be_known() {
     let history = json!([user("Hi"), agent("Hello")]);
@@ -135,7 +135,7 @@ fn whether_the_same_words_are_this_turns_may_not_be_known() {
     assert_eq!(found(&hi(None, true), &full(&history)).expect("an answer"), Some("Hello".to_owned()));
 }
 
-/// Section 6: in a compacted history anything may be missing, so that counting tells nothing.
+/// Section 6: in a compacted history anything may be missing, so counting proves nothing.
 #[test]
 fn section_6_a_compacted_history_is_not_counted() {
     let compacted = |messages: Json| json!({"history": {"compacted": messages}});
@@ -211,7 +211,7 @@ fn answers_are_found_behind_the_calls() {
     let head = [user("Hi"), asking(&["a", "granted"])];
     for (rest, expected) in [
         (json!([result("a", "1"), result("granted", "2"), agent("Done.")]), Some("1|2|Done.".to_owned())),
-        // Of one that was granted there may be no result (finding 2).
+        // A granted call may have no result (finding 2).
         (json!([agent("Done.")]), Some("Done.".to_owned())),
         (json!([result("a", "1")]), Some("1".to_owned())),
         (
@@ -233,7 +233,7 @@ fn answers_are_found_behind_the_calls() {
     assert_eq!(found(&answering(&["nobody's"], true), &full(&json!(head))).expect("an answer"), None);
 }
 
-/// What the server answered itself, in the turn before, is not of this one.
+/// Calls that the server answered itself in the turn before do not belong to this one.
 #[test]
 fn results_of_other_calls_are_of_the_turn_before() {
     let history = json!([
@@ -268,17 +268,17 @@ fn calls_of_several_rounds_can_be_answered_together() {
     assert_eq!(found(&answering(&["a", "b"], false), &full(&before)).expect("an answer"), None);
 }
 
-/// Some models number their calls anew in every message. The calls that wait may be those that this turn answered,
-/// or those that its agent made next.
+/// Some models reuse call ids in every message. The pending calls may be those that this turn answered, or those that
+/// its agent made next.
 #[test]
 fn whether_calls_of_the_same_id_are_this_turns_may_not_be_known() {
     let history = json!([user("Hi"), asking(&["0"]), result("0", "1"), asking(&["0"])]);
     let error = found(&answering(&["0"], false), &full(&history)).expect_err("it cannot be told");
     assert_eq!((error.code, error.status), (ErrorCode::Incomplete, Some(200)));
-    // One whose stream had begun was taken.
+    // A turn whose stream had begun was accepted.
     let turn = answer(Call::GetTurn, &answering(&["0"], true), &full(&history)).expect("a turn");
     assert_eq!(turn["state"]["required_actions"][0]["tool_calls"][0]["event_id"], "t:0");
-    // With an answer behind them they are the turn's own.
+    // With an answer after them, they are the turn's own.
     let history = json!([
         user("Hi"),
         asking(&["0"]),

@@ -26,7 +26,7 @@ fn output(id: &str, content: &str) -> Json {
 #[test]
 fn a_history_of_nothing_has_no_turns() {
     assert_eq!(turns(&json!([])), json!({"items": [], "next": null, "user_messages": 0}));
-    // What agents are told before anything is said is no turn.
+    // Messages for the agent before the conversation are not a turn.
     assert_eq!(turns(&json!([{"role": "system", "content": "Be brief."}]))["items"], json!([]));
 }
 
@@ -84,7 +84,7 @@ fn what_the_user_said_is_an_input() {
     }
 }
 
-/// Section 6: the calls of the last message that have no result are what waits.
+/// Section 6: the last message's calls without results are pending.
 #[test]
 fn section_6_how_the_last_turn_stands() {
     let state = |messages: Json| {
@@ -107,7 +107,7 @@ fn section_6_how_the_last_turn_stands() {
     assert_eq!((&paused["status"], &paused["output"]), (&json!("done"), &Json::Null));
     assert_eq!(paused["required_actions"][0]["tool_calls"][0]["event_id"], "turn-1:0");
     assert_eq!(waits(&state(json!([user("Hi"), asking, result("a", "1")]))), both[1..]);
-    // Nothing tells whether the agent goes on after all results are there.
+    // It is unknown whether the agent continues after all results are there.
     assert_eq!(state(json!([user("Hi"), asking, result("a", "1"), result("b", "2")])), running);
     let done = state(json!([user("Hi"), asking, result("a", "1"), result("b", "2"), agent("Done.")]));
     assert_eq!(done["output"], output("turn-1:1", "Done."));
@@ -115,7 +115,7 @@ fn section_6_how_the_last_turn_stands() {
     assert!(waits(&state(json!([user("Hi"), asking, agent("Never mind.")]))).is_empty());
 }
 
-/// A turn that another one follows waits for nothing.
+/// A turn that another one follows has no pending calls.
 #[test]
 fn a_turn_that_is_followed_has_ended() {
     let page =
@@ -146,7 +146,7 @@ fn section_5_a_turn_runs_while_a_trusted_tool_does() {
     assert_eq!(kinds(&state(&[], waiting)), [approval, approval, response]);
     let run = json!([user("hi"), asks, result("c1", "found")]);
     assert_eq!(kinds(&state(&["lookup"], run)), [approval, response]);
-    // Nor is anything asked in its events.
+    // Nor do its events ask anything.
     let events = read(Call::ListSessionEvents, &params(&["lookup"]), &full(&json!([user("hi"), asks])));
     let events = events["items"].as_array().expect("a list");
     let kinds: Vec<_> = events.iter().map(|item| item["event"]["type"].as_str().expect("a type")).collect();

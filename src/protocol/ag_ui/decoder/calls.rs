@@ -30,20 +30,20 @@ pub(super) struct Calls {
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
-    /// The number of the message that makes it.
+    /// The number of its message.
     pub(super) message: usize,
     /// Its index among the calls of that message in this turn; `None` if an earlier turn made it.
     index: Option<u32>,
     is_open: bool,
-    /// Whether it began again, so that its next arguments replace those before.
+    /// Whether it began again, so that its next arguments replace the earlier ones.
     is_restarted: bool,
-    /// How much of its arguments a stream has repeated, in bytes.
+    /// How many bytes of its arguments a stream has repeated.
     pub(super) heard: usize,
     pub(super) is_answered: bool,
-    /// Whether an earlier turn has its result. Then another call can have its id: some models name calls after their tools, or
-    /// count them.
+    /// Whether an earlier turn has its result. Another call can then have its id: some models name calls after their
+    /// tools, or count them.
     pub(super) is_past: bool,
-    /// The run that began it; 0 for a run of an earlier turn.
+    /// The run in which it began; 0 for a run of an earlier turn.
     pub(super) run: u64,
 }
 
@@ -83,13 +83,13 @@ impl Run {
                 call.message = message;
             }
             if !self.is_begun {
-                // Another call with this id: what stands before it answers the one before.
+                // Another call with this id: results before it answer the earlier call.
                 (call.is_answered, call.is_past) = (false, false);
             }
         }
     }
 
-    /// A call is shown with its whole message. Returns whether it was not shown before.
+    /// Notes that a call is shown with its whole message. Returns whether it was not shown before.
     pub(super) fn show_call(&mut self, id: &str, message: usize) -> bool {
         let Some(maker) = self.messages.get_mut(message) else { return false };
         let Some(number) = self.calls.names.get(id) else { return false };
@@ -108,7 +108,7 @@ impl Run {
         true
     }
 
-    /// A call of the conversation has its result, in this turn or in an earlier one.
+    /// Notes that a call has its result, in this turn or in an earlier one.
     pub(super) fn note_answered(&mut self, id: &str, is_past: bool) {
         self.calls.results.number(id);
         if let Some(call) = self.call_mut(id) {
@@ -124,7 +124,7 @@ impl Run {
         if is_there {
             return self.kept(message)?.calls.iter_mut().rev().find(|call| call.id() == id);
         }
-        // A snapshot may have another message with it.
+        // A snapshot may have moved it to another message.
         let messages = self.conversation.messages.iter_mut().rev();
         messages.flat_map(|message| &mut message.calls).find(|call| call.id() == id)
     }
@@ -144,8 +144,8 @@ impl Run {
         self.begin_call(id, name, parent, fields, sink)
     }
 
-    /// Begins a call in the message that makes it. If it is known it begins again, and its arguments with it; unless it is one
-    /// of an earlier turn that has its result.
+    /// Begins a call in its message. A known call begins again with empty arguments, unless it belongs to an earlier
+    /// turn and has its result.
     pub(super) fn begin_call(
         &mut self,
         id: &str,
@@ -168,11 +168,11 @@ impl Run {
         if !parent.is_empty() && self.names.get(parent).is_none() {
             self.violation("missing_parent", parent, sink);
         }
-        // The metadata is the call's.
+        // The metadata belongs to the call.
         let lane = with_text("subagentRunId", fields.text("subagentRunId"));
         let mut maker = if parent.is_empty() { id } else { parent };
         let own;
-        // The id of the message can be one of an earlier turn as well.
+        // The message's id can also be that of an earlier turn's message.
         let known = self.names.get(maker).and_then(|number| self.messages.get(number as usize));
         if is_past && known.is_some_and(|message| !message.is_of_turn) {
             own = sentence(&[&self.start.turn_id, ":call:", id]);
@@ -243,7 +243,7 @@ impl Run {
         Ok(())
     }
 
-    /// A piece that a template read. Returns whether it was taken.
+    /// Takes a piece from a template. Returns whether it was taken.
     pub(super) fn known_arguments(&mut self, id: &str, piece: &str, sink: &mut dyn EventSink) -> bool {
         let is_open = self.call(id).is_some_and(|call| call.is_open);
         if is_open {
@@ -252,7 +252,7 @@ impl Run {
         is_open
     }
 
-    /// A piece of a call's arguments. An empty one has no effect.
+    /// Takes a piece of a call's arguments. An empty piece has no effect.
     pub(super) fn arguments(&mut self, id: &str, piece: &str, sink: &mut dyn EventSink) {
         let piece = if self.repeat.is_on() { self.new_arguments(id, piece, sink) } else { piece };
         let Some(call) = self.call_mut(id).filter(|_| !piece.is_empty()) else { return };
@@ -281,7 +281,7 @@ impl Run {
         );
     }
 
-    /// What of a piece of arguments is new in a stream that repeats the run.
+    /// The new part of a piece of arguments, in a stream that repeats the run.
     fn new_arguments<'p>(&mut self, id: &str, piece: &'p str, sink: &mut dyn EventSink) -> &'p str {
         let Some(call) = self.call(id) else { return "" };
         let (message, mut heard) = (call.message, call.heard);
@@ -341,8 +341,7 @@ impl Run {
         self.respond(id, call_id, content, sink)
     }
 
-    /// Keeps a result beside its call: after the message that makes the call, and the results that it has already. A
-    /// second result replaces the first.
+    /// Stores a result after its call's message and the results that follow it. A second result replaces the first.
     pub(super) fn keep_result(&mut self, result: conversation::Message) {
         let is_first = self.calls.results.number(result.call_id()).1;
         let call = self.call(result.call_id());

@@ -1,4 +1,4 @@
-//! Chunks: pieces that begin what they belong to, and end what came before in their lane (section 3.2).
+//! Chunks: pieces that implicitly begin a message or call, and end the one before in their lane (section 3.2).
 //!
 //! A lane is the parent agent, or one subagent.
 
@@ -8,7 +8,7 @@ use crate::protocol::EventSink;
 use super::frames::Kind;
 use super::{Problem, REASONING, Run, key};
 
-/// What the chunks of a lane have begun.
+/// The open message or call of a lane.
 #[derive(Debug)]
 pub(super) struct Chunk {
     lane: String,
@@ -16,7 +16,7 @@ pub(super) struct Chunk {
     id: String,
 }
 
-/// What chunks are pieces of.
+/// What a chunk belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChunkKind {
     /// A message of this role.
@@ -25,7 +25,7 @@ enum ChunkKind {
 }
 
 impl Run {
-    /// Ends what a frame of this type ends. A chunk decides itself.
+    /// Ends what a frame of this type implicitly ends. Chunks decide this themselves.
     pub(super) fn close_chunks(&mut self, kind: Kind, fields: &Object<'_>, sink: &mut dyn EventSink) {
         if self.chunks.is_empty() {
             return;
@@ -115,8 +115,8 @@ impl Run {
         }
     }
 
-    /// What is open that a chunk continues, by its id and lane: the one that it names, or else that of its lane, or the
-    /// only one of its kind.
+    /// The open message or call that a chunk continues, by id and lane: the one it names, or else the one of its lane,
+    /// or the only one of its kind.
     fn open_chunk(&self, kind: ChunkKind, id: &str, lane: &str) -> Result<Option<(String, String)>, Problem> {
         let of_kind = || self.chunks.iter().filter(|chunk| chunk.kind == kind);
         let found = if id.is_empty() {
@@ -134,7 +134,7 @@ impl Run {
         Ok(found.map(|chunk| (chunk.id.clone(), chunk.lane.clone())))
     }
 
-    /// What a later chunk repeats must be as it was.
+    /// Checks that the fields repeated by a later chunk are unchanged.
     fn check_chunk(&mut self, kind: ChunkKind, id: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
         let differs = match kind {
             ChunkKind::Call => {

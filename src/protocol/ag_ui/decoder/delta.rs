@@ -1,6 +1,6 @@
 //! The hot path: a piece of text, of reasoning or of arguments, read without building a document.
 //!
-//! Nearly every frame of a stream is such a piece. [`Templates`] of earlier frames read it, as long as it comes whole; a
+//! Nearly every frame of a stream is such a piece. [`Templates`] of earlier frames read it if the frame is complete; a
 //! *scan* of the JSON creates them. All other frames go to the general reader. Both must agree; property tests check
 //! this.
 
@@ -16,7 +16,7 @@ pub(super) struct DeltaReader {
     templates: Templates<Time, Meaning>,
 }
 
-/// What the frames of a template extend.
+/// What a template's frames extend.
 #[derive(Debug)]
 pub(super) struct Meaning {
     /// Whether it is a call, and not a message.

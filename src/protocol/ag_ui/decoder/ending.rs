@@ -11,24 +11,24 @@ use super::super::errors::own;
 use super::super::waiting::{Asked, legacy_suspension, question, suspension};
 use super::{Run, event, put, with_text};
 
-/// Where a stream is.
+/// The state of a stream.
 #[derive(Debug, Default)]
 pub(super) enum Phase {
     /// Before its first run.
     #[default]
     Before,
-    /// A run goes on.
+    /// A run is in progress.
     Open,
-    /// Its last run has said how it ends.
+    /// Its last run has reported how it ends.
     Held(Hold),
-    /// The stream has ended. What comes then is not read.
+    /// The stream has ended. Later frames are ignored.
     Over,
 }
 
 /// How a run ends.
 #[derive(Debug)]
 pub(super) enum Hold {
-    /// It has finished, or waits.
+    /// It has finished, or has pending actions.
     Finished { outcome: Object<'static>, result: Value<'static>, metrics: Option<Object<'static>> },
     /// It has failed.
     Failed { message: String, code: String, metrics: Option<Object<'static>> },
@@ -45,17 +45,17 @@ const TOKENS: [(&str, &str); 6] = [
 ];
 
 impl Run {
-    /// A stream begins, in which the run comes.
+    /// Begins a stream that contains the run.
     pub(super) fn await_run(&mut self) {
         self.phase = Phase::Before;
     }
 
-    /// A run goes on that has begun in an earlier stream.
+    /// Continues a run that began in an earlier stream.
     pub(super) fn reopen_run(&mut self) {
         self.phase = Phase::Open;
     }
 
-    /// A run begins. Its input is known, except in a stream that repeats earlier runs.
+    /// Begins a run. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
         self.phase = Phase::Open;
         if self.runs == 0 && !fields.text("runId").is_empty() {
@@ -87,7 +87,7 @@ impl Run {
         self.phase = Phase::Held(Hold::Finished { outcome, result, metrics: metrics(fields) });
     }
 
-    /// The run has failed. It may have finished before.
+    /// Takes the failure of the run, which may have finished before.
     pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
         let message = own(fields.text("message")).to_owned();
         let code = fields.text("code").to_owned();
@@ -100,7 +100,7 @@ impl Run {
         self.phase = Phase::Held(Hold::Failed { message, code, metrics: metrics(fields) });
     }
 
-    /// The stream has ended. A run that did not end is not known to have succeeded.
+    /// Ends the stream. A run without an end may have failed.
     pub(super) fn stream_ended(&mut self, sink: &mut dyn EventSink) {
         if !self.is_begun || matches!(self.phase, Phase::Over) {
             return;
@@ -159,7 +159,7 @@ impl Run {
         state
     }
 
-    /// The answer: the last message that is shown, if it has a text.
+    /// The answer: the last shown message, if it has a text.
     fn output(&mut self) -> Option<Object<'static>> {
         let is_shown = |message: &super::messages::Message| message.is_shown && !message.is_reasoning;
         let number = self.messages.iter().rposition(is_shown)?;
@@ -172,7 +172,7 @@ impl Run {
         Some(output)
     }
 
-    /// The events that ask the client for something.
+    /// The events of the pending actions.
     fn questions(&self, outcome: &Object<'static>) -> Vec<Object<'static>> {
         let mut questions = Vec::new();
         let interrupts = if outcome.text("type") == "interrupt" { outcome.array("interrupts") } else { &[] };
@@ -208,7 +208,7 @@ impl Run {
                 Some(named) => named.iter().any(|id| id.as_str() == Some(&call.id)),
                 None => call.run == self.runs && call.run > 0 && !call.is_answered,
             };
-            // A call of a tool that the page did not declare is the server's.
+            // Calls of tools that the page did not declare are the server's.
             let is_own = self.start.own_tools.contains(&call.name);
             if is_named && is_own && !asked.contains(&&*call.id) {
                 let id = self.question_id(questions.len());
@@ -224,7 +224,7 @@ impl Run {
         id
     }
 
-    /// What a question is about: the call with this id, or nothing but the id.
+    /// The subject of a question: the call with this id, or only the id itself.
     fn asked_about<'s>(&'s self, id: &'s str) -> Asked<'s> {
         let call = self.call(id);
         let message = call.and_then(|call| self.messages.get(call.message));

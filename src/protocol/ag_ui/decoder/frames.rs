@@ -4,7 +4,7 @@ use crate::json::Object;
 use crate::protocol::fields::{Problem, optional_text, text};
 use crate::text::cut;
 
-/// What a frame says.
+/// The content of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     RunStarted,
@@ -30,18 +30,18 @@ pub(super) enum Kind {
     SubagentStarted,
     SubagentEnded,
     Custom,
-    /// What only `native` has.
+    /// A frame for `native` only.
     Raw,
-    /// Nothing that other frames do not say.
+    /// A frame whose content other frames have as well.
     Nothing,
-    /// What this version does not know.
+    /// A frame of an unknown type.
     Unknown,
 }
 
 /// How many kinds there are.
 pub(super) const KIND_COUNT: usize = Kind::Unknown as usize + 1;
 
-/// Lists the types: their names on the wire, what they say, and the texts in them. A `?` marks a text that may be missing.
+/// Lists the types: their names on the wire, their content, and their texts. A `?` marks an optional text.
 macro_rules! frames {
     ($($name:literal $kind:ident $texts:literal;)+) => {
         const KINDS: &[Kind] = &[$(Kind::$kind,)+];
@@ -89,7 +89,7 @@ frames! {
     "RAW" Raw "";
 }
 
-/// What a frame of this type says, and its texts.
+/// The content of a frame of this type, and its texts.
 pub(super) fn kind_of(wire_type: &str) -> (Kind, &'static str) {
     let mut rest = LINES;
     for kind in KINDS {

@@ -1,5 +1,5 @@
 //! Messages: texts and reasoning. A message is shown with its first piece of text or its first call: servers begin and
-//! end empty ones before calls. The text or call that follows reasoning continues its message.
+//! end empty messages before calls. The text or call after reasoning continues the reasoning's message.
 
 use crate::error::sentence;
 use crate::event::{MAIN_THREAD, TextDelta, TextField};
@@ -27,29 +27,29 @@ pub(super) struct Message {
     /// Its place in the conversation; `None` if a snapshot has dropped it.
     pub(super) place: Option<usize>,
     pub(super) is_reasoning: bool,
-    /// Whether the agent says it to the user.
+    /// Whether it is the agent's text for the user.
     pub(super) is_shown_to_user: bool,
     /// Whether it began in this turn.
     pub(super) is_of_turn: bool,
     /// Whether this turn has shown it.
     pub(super) is_shown: bool,
     pub(super) is_open: bool,
-    /// How much of its text a stream has repeated, in bytes.
+    /// How many bytes of its text a stream has repeated.
     pub(super) heard: usize,
     /// The number of its calls so far: the index of the next one.
     pub(super) calls: u32,
-    /// The reason with which it was finished; empty if it was not.
+    /// The finish reason; empty until it has finished.
     finish_reason: &'static str,
 }
 
 impl Run {
-    /// Notes the messages and calls of the conversation so far, and after a snapshot their places.
+    /// Notes the messages and calls of the conversation so far, and after a snapshot their new places.
     pub(super) fn know_conversation(&mut self) {
         let mut places = Names::default();
         for message in &mut self.messages {
             message.place = None;
         }
-        // What stands at the end is what the turn answers: its calls go on.
+        // The turn answers the last message, so its calls continue.
         let is_result = |message: &&conversation::Message| message.role() == "tool";
         let messages = &self.conversation.messages;
         let end = messages.len() - messages.iter().rev().take_while(is_result).count();
@@ -80,14 +80,15 @@ impl Run {
         }
     }
 
-    /// An id for a message that came without one, so many others before it. It is no part of another turn's.
+    /// An id for a message that came without one, with this many such messages before it. Differs from those of other
+    /// turns.
     pub(super) fn made_up_id(&self, before: usize) -> String {
         let mut id = sentence(&[&self.start.turn_id, "-"]);
         write_u64(&mut id, (self.messages.len() + before) as u64);
         id
     }
 
-    /// The number of the message with this key, which is added if it is new.
+    /// The number of the message with this key; adds it if it is new.
     fn message_number(&mut self, key: &str, role: &str, thread_id: &str, place: Option<usize>) -> usize {
         let (number, is_new) = self.names.number(key);
         if is_new {
@@ -108,7 +109,7 @@ impl Run {
         number as usize
     }
 
-    /// Begins a message, or goes on with it.
+    /// Begins a message, or continues it.
     pub(super) fn begin_message(
         &mut self,
         id: &str,
@@ -146,7 +147,7 @@ impl Run {
         self.conversation.messages.get_mut(self.messages.get(number)?.place?)
     }
 
-    /// A message that must be open. Otherwise it is begun now.
+    /// An open message. Begins it if necessary.
     fn opened(&mut self, id: &str, role: &str, fields: &Object<'_>, sink: &mut dyn EventSink) -> usize {
         let key = key(role, id);
         let known = self.names.get(&key).map(|number| number as usize);
@@ -173,7 +174,7 @@ impl Run {
         }
     }
 
-    /// A message ends, if it was open.
+    /// Ends a message, if it was open.
     pub(super) fn close(&mut self, key: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
         let number = self.names.get(key).map(|number| number as usize);
         let Some(number) =
@@ -185,7 +186,7 @@ impl Run {
         let is_repeated = self.repeat.is_on();
         if let Some(message) = self.messages.get_mut(number) {
             message.is_open = false;
-            // A message that was finished may have got calls after that, which are not finished yet.
+            // A finished message may have got calls afterwards that are not finished yet.
             let was_finished = is_repeated && !message.finish_reason.is_empty();
             if !message.is_reasoning && !was_finished {
                 self.finish(number, sink);
@@ -193,10 +194,10 @@ impl Run {
         }
     }
 
-    /// A message begins, of this role unless the frame has another one.
+    /// Begins a message with this role, unless the frame has another one.
     pub(super) fn message_start(&mut self, role: &str, fields: &Object<'_>, sink: &mut dyn EventSink) {
         let (id, given) = (fields.text("messageId"), fields.text("role"));
-        // What reasoning says of its role differs.
+        // Servers differ in the role of reasoning.
         let is_other = role != REASONING && !matches!(given, "" | "assistant");
         let role = if is_other { given } else { role };
         if is_other && !(self.repeat.is_on() && self.names.get(id).is_some()) {
@@ -211,14 +212,14 @@ impl Run {
         self.piece(number, fields.text("delta"), sink);
     }
 
-    /// Reasoning of version 0.x begins. It has no id.
+    /// Begins reasoning of version 0.x, which has no id.
     pub(super) fn thinking_start(&mut self, sink: &mut dyn EventSink) -> usize {
         let number = self.begin_message(&self.next_id(), REASONING, const { &Object::new() }, sink);
         self.thinking = Some(number);
         number
     }
 
-    /// Opaque data that the server needs to get back with a message or a call.
+    /// Takes opaque data that the server needs back with a message or a call.
     pub(super) fn encrypted(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
         let (id, value) = (fields.text("entityId"), fields.text("encryptedValue"));
         if fields.text("subtype") == "tool-call" {
@@ -229,7 +230,7 @@ impl Run {
         }
         let known = self.names.get(&reasoning_key(id)).or_else(|| self.names.get(id));
         let Some(number) = known.map(|number| number as usize) else {
-            // A result can have one, too.
+            // A result can also have such data.
             match self.conversation.messages.iter_mut().rev().find(|message| message.id() == id) {
                 Some(message) => message.put("encryptedValue", value),
                 None => self.violation("value_of_unknown", id, sink),
@@ -246,7 +247,7 @@ impl Run {
         }
     }
 
-    /// A piece of text that a template read. Returns whether it was taken.
+    /// Takes a piece from a template. Returns whether it was taken.
     pub(super) fn delta(&mut self, meaning: &Meaning, piece: &str, sink: &mut dyn EventSink) -> bool {
         if meaning.is_arguments {
             return self.known_arguments(&meaning.key, piece, sink);
@@ -259,7 +260,7 @@ impl Run {
         open.is_some()
     }
 
-    /// A piece of a message's text: the hot path. An empty one has no effect.
+    /// Takes a piece of a message's text: the hot path. An empty piece has no effect.
     pub(super) fn piece(&mut self, number: usize, piece: &str, sink: &mut dyn EventSink) {
         let piece = if self.repeat.is_on() { self.new_text(number, piece, sink) } else { piece };
         if piece.is_empty() {
@@ -281,7 +282,7 @@ impl Run {
         );
     }
 
-    /// What of a piece of text is new in a stream that repeats the run.
+    /// The new part of a piece of text, in a stream that repeats the run.
     fn new_text<'p>(&mut self, number: usize, piece: &'p str, sink: &mut dyn EventSink) -> &'p str {
         let Self { messages, conversation, .. } = self;
         let Some(message) = messages.get_mut(number) else { return "" };
@@ -291,7 +292,7 @@ impl Run {
         self.new_part(piece, heard, sink)
     }
 
-    /// Shows a message, unless it is shown already, or is not for the user.
+    /// Shows a message, unless it is already shown, or is not for the user.
     pub(super) fn show(&mut self, number: usize, sink: &mut dyn EventSink) {
         let Some(message) = self.messages.get_mut(number) else { return };
         let is_settled = message.is_shown && (message.is_reasoning || self.unclaimed.is_empty());
@@ -303,7 +304,7 @@ impl Run {
             (message.id.clone(), message.thread_id.clone(), message.is_reasoning);
         let before = self.claim(number, &thread_id);
         if !is_new {
-            // Reasoning after the beginning of a message is one of its own.
+            // Reasoning after the beginning of a message is a separate message.
             return before.map_or((), |before| self.finish(before, sink));
         }
         let mut shown = event("model.message", id.clone(), &thread_id);
@@ -329,7 +330,7 @@ impl Run {
         self.emit(&shown, sink);
     }
 
-    /// Takes the reasoning of the thread that no message has continued, if it is another message than this one.
+    /// Takes the thread's reasoning that no message has continued, unless it is this message.
     fn claim(&mut self, number: usize, thread_id: &str) -> Option<usize> {
         let is_one = |other: &usize| {
             *other != number
@@ -339,13 +340,13 @@ impl Run {
         Some(self.unclaimed.remove(at))
     }
 
-    /// The beginning of a delta of a message that is shown.
+    /// The beginning of a delta of a shown message.
     pub(super) fn message_delta<'a>(&self, number: usize) -> Option<Object<'a>> {
         let message = self.messages.get(number).filter(|message| message.is_shown)?;
         Some(event("model.message.delta", message.id.clone(), &message.thread_id))
     }
 
-    /// Says that a message that is shown is complete, if it was not said.
+    /// Reports that a shown message is complete, if not reported before.
     pub(super) fn finish(&mut self, number: usize, sink: &mut dyn EventSink) {
         let Some(mut delta) = self.message_delta(number) else { return };
         let Some(message) = self.messages.get_mut(number) else { return };
@@ -356,7 +357,7 @@ impl Run {
         }
     }
 
-    /// Finishes all messages: the run has ended.
+    /// Finishes all messages at the end of the run.
     pub(super) fn finish_all(&mut self, sink: &mut dyn EventSink) {
         for number in 0..self.messages.len() {
             let Some(message) = self.messages.get_mut(number) else { return };

@@ -1,7 +1,8 @@
 //! Frames → events: a run's stream in turnwire's form, and the conversation after it.
 //!
-//! Servers break the protocol's order in their own ways (section 3.1). What breaks it is told once, as a notice, and
-//! read for what it means. The end of a run is held until the stream ends, or is left: an error may still follow.
+//! Servers break the protocol's order in their own ways (section 3.1). Each violation is reported once, as a notice,
+//! and the frames are read as they are meant. The end of a run is held until the stream ends, or is left: an error may
+//! still follow.
 
 mod calls;
 mod chunks;
@@ -36,14 +37,14 @@ use messages::Message;
 use repeat::Repeat;
 use subagents::Thread;
 
-/// How long a stream is read after the end of its last run, in milliseconds. Real servers close it at once; a late error,
-/// or another run, comes in the same moment (sections 1 and 3).
+/// How long to read a stream after the end of its last run, in milliseconds. Real servers close it at once; a late
+/// error, or another run, comes immediately (sections 1 and 3).
 const GRACE: u32 = 1000;
 
-/// What is kept of a run until it ends. If it never does, its turn has failed.
+/// The data of a run until it ends. If it never does, its turn has failed.
 pub(super) const UNFINISHED: &str = "the stream ended before the run did";
 
-/// Reads the answer to one turn's start.
+/// Reads the response to a turn's start.
 #[derive(Debug, Default)]
 pub(super) struct RunDecoder {
     deltas: DeltaReader,
@@ -62,29 +63,29 @@ struct Run {
     runs: u64,
     repeat: Repeat,
     conversation: Conversation,
-    /// The messages by their ids on the wire, those of reasoning behind a NUL character.
+    /// The messages by their ids on the wire; keys of reasoning begin with a NUL character.
     names: Names,
     messages: Vec<Message>,
     calls: Calls,
-    /// The reasoning that the next message of its thread continues, by its number.
+    /// The number of the reasoning that the next message of its thread continues.
     unclaimed: Vec<usize>,
     threads: Vec<Thread>,
     chunks: Vec<Chunk>,
     /// The reasoning of version 0.x, which has no ids.
     thinking: Option<usize>,
-    /// The questions of the run that are custom events.
+    /// The run's questions that are custom events.
     asked: Vec<Value<'static>>,
-    /// What was told by a notice.
+    /// The notices reported so far.
     told: Vec<&'static str>,
 }
 
-/// The parameters of a turn's start. The answer does not repeat them.
+/// The parameters of a turn's start. The response does not repeat them.
 #[derive(Debug, Default)]
 struct Start {
     turn_id: String,
-    /// Whether it was sent from here, not before a reload of the page, and the server may have taken it.
+    /// Whether this page sent it, not one before a reload, and the server may have accepted it.
     is_posted: bool,
-    /// The server's id of the turn's first run: that of the turn, unless the server makes its own.
+    /// The server's id of the turn's first run: the turn's own, unless the server makes another.
     run_id: String,
     previous_turn_id: Value<'static>,
     input: Value<'static>,
@@ -101,7 +102,7 @@ impl EventDecoder for RunDecoder {
     }
 
     fn resume(&mut self, params: &Object<'_>) {
-        // After a reload of the page nothing is known of the run.
+        // After a reload of the page, the run is unknown.
         if self.run.start.turn_id.is_empty() {
             self.run = Run::started(params);
         }
@@ -110,7 +111,7 @@ impl EventDecoder for RunDecoder {
 
     fn cancelled(&mut self) {
         let Run { conversation, phase, .. } = &mut self.run;
-        // What the server has said of its end counts.
+        // The server's report of its end counts.
         if !matches!(phase, Phase::Over) {
             conversation.open_run = None;
             let mut state = with_text("status", "cancelled");
@@ -121,7 +122,7 @@ impl EventDecoder for RunDecoder {
 
     fn conversation(&self) -> Option<String> {
         let Run { is_begun, start, conversation, .. } = &self.run;
-        // A message whose run never answered was said. An answer is not: it can be given again.
+        // A message whose run never answered was sent. An answer is not kept: it can be given again.
         let was_said = start.is_posted && start.answers.is_empty();
         (*is_begun || was_said).then(|| conversation.to_json())
     }
@@ -134,7 +135,7 @@ impl EventDecoder for RunDecoder {
         if self.run.is_begun {
             return None;
         }
-        // The answer to the start says so; a stream that repeats other runs does not.
+        // The response to the start shows it; a stream that repeats other runs does not.
         self.run.start.is_posted &= self.run.repeat.is_on();
         let problem = "the stream ended without an event: the server has begun no run";
         Some(Error::new(ErrorCode::UnexpectedResponse, problem))
@@ -156,7 +157,7 @@ impl EventDecoder for RunDecoder {
     fn run(&mut self, bytes: &[u8], sink: &mut dyn EventSink) -> sse::Run {
         let Self { deltas, run } = self;
         let mut len = 0;
-        // A delta can be the end of a chunk.
+        // A delta can also end a chunk.
         while run.takes_deltas()
             && let Some(rest) = bytes.get(len..).filter(|rest| !rest.is_empty())
         {
@@ -217,12 +218,12 @@ impl Run {
         run
     }
 
-    /// Whether a run goes on.
+    /// Whether a run is in progress.
     fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open)
     }
 
-    /// Whether deltas can be read without a look at anything else.
+    /// Whether deltas can be read without checking anything else.
     fn takes_deltas(&self) -> bool {
         self.is_open() && self.chunks.is_empty() && !self.repeat.is_on()
     }
@@ -233,7 +234,7 @@ impl Run {
         self.emitted
     }
 
-    /// The id of the next event, if it has none of its own.
+    /// The id for the next event, if it has none.
     fn next_id(&self) -> String {
         let mut id = self.start.turn_id.clone();
         id.push_str(":e");
@@ -258,7 +259,7 @@ impl Run {
         self.emit(&unknown(text_or_null(wire_type), raw, problem), sink);
     }
 
-    /// Tells something that is no part of the conversation.
+    /// Emits a notice, which is not part of the conversation.
     fn notice(
         &mut self,
         level: &'static str,
@@ -277,8 +278,8 @@ impl Run {
         self.emit(&notice, sink);
     }
 
-    /// Tells that the server breaks the protocol's order, once in each way. `id` says where. A stream that repeats a run
-    /// has an order of its own.
+    /// Reports once for each kind of violation that the server breaks the protocol's order. `id` names the place. A
+    /// stream that repeats a run has a different order.
     fn violation(&mut self, code: &'static str, id: &str, sink: &mut dyn EventSink) {
         if !self.told.contains(&code) && !self.repeat.is_on() {
             self.told.push(code);
@@ -287,7 +288,7 @@ impl Run {
         }
     }
 
-    /// Reports that the turn has begun, once, with the answers in its input. No server repeats them.
+    /// Reports the turn's beginning, once, with the answers in its input. No server repeats them.
     fn created(&mut self, sink: &mut dyn EventSink) {
         if std::mem::replace(&mut self.is_begun, true) {
             return;
@@ -343,7 +344,7 @@ impl Run {
         }
     }
 
-    /// Tells of frames outside of a run.
+    /// Reports frames outside of a run.
     fn check_order(&mut self, kind: Kind, wire_type: &str, sink: &mut dyn EventSink) {
         match (self.is_open(), kind) {
             (true, Kind::RunStarted) => self.violation("run_in_run", "", sink),
@@ -401,7 +402,7 @@ impl Run {
         Ok(())
     }
 
-    /// Something that only the server and the page know. One server asks in this way.
+    /// Takes something that only the server and the page know. One server asks in this way.
     fn custom(&mut self, fields: &mut Object<'_>, sink: &mut dyn EventSink) {
         let value = fields.get_mut("value").map(std::mem::take).unwrap_or_default();
         let name = fields.text("name");
@@ -420,7 +421,7 @@ fn key(role: &str, id: &str) -> String {
     if role == REASONING { reasoning_key(id) } else { id.to_owned() }
 }
 
-/// The key of a reasoning message, whose id a text may have as well.
+/// The key of a reasoning message, which may have the same id as a text.
 fn reasoning_key(id: &str) -> String {
     let mut key = "\0".to_owned();
     key.push_str(id);

@@ -1,6 +1,6 @@
-//! A thread that is read again after its run broke (section 7). The server tells the messages and the state of the thread, not
-//! the run: what follows the turn's input is read as if the run were repeated, so that only what is new of it is told.
-//! Message ids may differ from those that were streamed.
+//! Reads a thread again after its run broke (section 7). The server returns the messages and the state of the thread,
+//! not the run. The messages after the turn's input are read as if the run were repeated, so that only new parts are
+//! reported. Message ids may differ from the streamed ones.
 
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -13,32 +13,32 @@ use super::super::{Recovery, input};
 use super::frames::Kind;
 use super::{REASONING, Run, key, with_text};
 
-/// How long after its beginning a run is still waited for as if it had just begun, in milliseconds: as long as one whose page
-/// stays.
+/// How long after its beginning a run still counts as new, in milliseconds: as long as a page normally waits for it.
 const OLD: u64 = 600_000;
-/// How often the thread of an older run is read that stays the same: for about five minutes. Then the run has failed, or was
-/// stopped.
+/// How often to read the unchanged thread of an older run: for about five minutes. After that, the run has failed or
+/// was stopped.
 const MOST_SAME: u32 = 150;
-/// How often it is the same until calls of the server count that it does not run, as the run ends with the page's beside them.
+/// How many unchanged reads until the server's unanswered calls are taken as not running, so that the run ends with the
+/// page's calls beside them.
 const SETTLED: u32 = 30;
 
-/// What comes of a thread.
+/// The reading of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     /// The conversation before the run, and the turn's input.
     known: Vec<Message>,
-    /// What the input says again. That the thread has it tells nothing of the input.
+    /// The messages that the input repeats. Finding them in the thread proves nothing about the input.
     said_before: Vec<Message>,
     told: Vec<Message>,
     state: Option<Value<'static>>,
-    /// Whether the run began so long ago that its page has most likely waited for it before.
+    /// Whether the run began so long ago that its page has probably waited for it already.
     is_old: bool,
-    /// How much the thread had the last time, and how often in a row.
+    /// The size of the thread at the last read, and how often in a row it was the same.
     pub(super) seen: (usize, u32),
 }
 
 impl Reading {
-    /// What comes next, if it is a thread, and not a stream that repeats its runs.
+    /// Begins to read a response that is a thread, not a stream that repeats its runs.
     pub(super) fn begin(params: &Object<'_>, seen: (usize, u32)) -> Option<Self> {
         let params = wire(params);
         let terms = params.object("terms")?;
@@ -46,24 +46,25 @@ impl Reading {
             return None;
         }
         let mut before = Conversation::of(terms).before(params.text("turn_id"));
-        // The same input was sent.
+        // The same input was sent before.
         let said_before = input::add(&mut before, &params).map(|sent| sent.said_before).unwrap_or_default();
         let begun_at = before.open_run.map_or(u64::MAX, |run| run.begun_at);
         let is_old = input::now(terms).saturating_sub(begun_at) > OLD;
         Some(Self { known: before.messages, said_before, is_old, seen, ..Self::default() })
     }
 
-    /// Counts how often the thread is the same. Returns whether its run is given up.
+    /// Counts reads of an unchanged thread. Returns whether its run is given up.
     fn is_in_vain(&mut self) -> bool {
         let size = |message: &Message| 1 + message.calls.len() + message.text.as_ref().map_or(0, String::len);
         let now = self.told.iter().map(size).sum();
         let (before, times) = self.seen;
-        // Servers also show nothing of a thread while its run goes on.
+        // Servers also show nothing of a thread while its run is in progress.
         self.seen = (now, if now > 0 && now == before { times + 1 } else { 1 });
         self.is_old && self.seen.1 > MOST_SAME
     }
 
-    /// The messages of the run so far; `None` if the thread does not have the turn's input, or nothing shows that it has.
+    /// The messages of the run so far; `None` if the thread does not have the turn's input, or cannot prove that it
+    /// has.
     fn said(&mut self, turn_id: &str) -> Option<Vec<Message>> {
         let is_new = |message: &Message| self.said_before.iter().all(|before| before.id() != message.id());
         self.told.retain(is_new);
@@ -74,10 +75,10 @@ impl Reading {
         if !(self.known.len() - inputs..self.known.len()).all(is_told) {
             return None;
         }
-        // Results of earlier calls may stand before and after the new ones.
+        // Results of earlier calls may come before and after the new ones.
         let last = told.iter().rposition(|one| one.ours.is_some() && one.message.role() != "tool")?;
         let after = told.into_iter().skip(last + 1).filter(|one| one.ours.is_none());
-        // The same may have been said before, without an answer. Another client may have gone on.
+        // An earlier message may be the same, without an answer. Another client may have continued.
         let input = self.known.last().map(|message| &message.text);
         let is_again = |message: &Message| message.role() == "user" && input == Some(&message.text);
         let after = after.map(|one| one.message).skip_while(is_again);
@@ -89,7 +90,7 @@ impl Reading {
 /// The ids of the calls in a thread.
 struct Ids {
     all: Vec<String>,
-    /// Those that were read, each with the id under which it has come.
+    /// The ids found so far, each with the id under which the call was streamed.
     renamed: Vec<(String, String)>,
 }
 
@@ -99,18 +100,18 @@ impl Ids {
         Self { all: calls.map(|call| call.id().to_owned()).collect(), renamed: Vec::new() }
     }
 
-    /// Whether a call has this id in the thread, or was found to be one there.
+    /// Whether a call has this id in the thread, or was matched with one there.
     fn has(&self, id: &str) -> bool {
         self.all.iter().any(|one| one == id) || self.renamed.iter().any(|(_, known)| known == id)
     }
 
-    /// The id under which a call of the thread has come.
+    /// The streamed id of a call in the thread.
     fn heard(&self, id: &str) -> Option<&str> {
         self.renamed.iter().find(|(one, _)| one == id).map(|(_, known)| known.as_str())
     }
 }
 
-/// The characters of arguments as servers write them, with spaces or without.
+/// The characters of arguments, ignoring spaces, in which servers differ.
 fn without_space(arguments: &str) -> impl Iterator<Item = u8> {
     arguments.bytes().filter(|byte| !byte.is_ascii_whitespace())
 }
@@ -122,7 +123,7 @@ fn messages(list: Option<&Value<'_>>) -> Vec<Message> {
 }
 
 impl Run {
-    /// Takes a frame of a stream that tells a thread, if it is one.
+    /// Takes a frame of a stream that contains a thread.
     pub(super) fn thread_frame(&mut self, kind: Kind, fields: &mut Object<'_>, sink: &mut dyn EventSink) {
         let Some(reading) = self.repeat.reading() else { return };
         match kind {
@@ -133,7 +134,7 @@ impl Run {
         }
     }
 
-    /// Takes a thread that came as JSON.
+    /// Takes a thread from a JSON response.
     pub(super) fn thread(&mut self, body: &Value<'_>, sink: &mut dyn EventSink) {
         if let Some(reading) = self.repeat.reading() {
             reading.told = messages(body.get("messages"));
@@ -142,8 +143,8 @@ impl Run {
         }
     }
 
-    /// Takes the run, if the thread has all of it. Servers also store a run that goes on, or was cancelled, between its steps,
-    /// and not always in the order of its messages.
+    /// Takes the run, if the thread has all of it. Servers also store a running or cancelled run between its steps, and
+    /// not always in the order of its messages.
     fn hear_thread(&mut self, end: &mut Object<'_>, sink: &mut dyn EventSink) {
         let Some(reading) = self.repeat.reading() else { return };
         let is_in_vain = reading.is_in_vain();
@@ -178,8 +179,9 @@ impl Run {
         }
     }
 
-    /// Whether a run ends with these messages: with a text, or with calls of which all that have no result wait. Behind them
-    /// results of others may stand. A call of the server without a result still runs, unless the thread has settled.
+    /// Whether a run ends with these messages: with a text, or with calls whose missing results are all pending here.
+    /// Results of other calls may follow. A server's call without a result still runs, unless the thread no longer
+    /// changes.
     fn has_ended(&self, said: &[Message], state: Option<&Value<'_>>, is_settled: bool) -> bool {
         let is_answered = |call: &Call| said.iter().any(|message| message.call_id() == call.id());
         let mut newest = said.iter().rev().filter(|message| message.role() != REASONING).peekable();
@@ -192,14 +194,14 @@ impl Run {
             })
     }
 
-    /// Whether a run ends with this call: the page answers it, or the server's state says that it is awaited (ADK).
+    /// Whether a run ends with this call: the page answers it, or the server's state lists it as awaited (ADK).
     fn waits_for(&self, call: &Call, state: Option<&Value<'_>>) -> bool {
         let awaited = state.and_then(|state| state.get("pending_tool_calls")?.as_array()).unwrap_or_default();
         self.start.own_tools.iter().any(|own| own == call.name())
             || awaited.iter().any(|id| id.as_str() == Some(call.id()))
     }
 
-    /// Takes a message as if its frames came again. The end of the run finishes it.
+    /// Takes a message as if its frames were repeated. The end of the run finishes it.
     fn hear(&mut self, mut message: Message, ids: &mut Ids, sink: &mut dyn EventSink) {
         let (role, id) = (message.role().to_owned(), self.heard_as(&message));
         if role == "tool" {
@@ -209,7 +211,7 @@ impl Run {
             if !self.call(message.call_id()).is_some_and(|call| call.is_answered) {
                 let content = message.content().unwrap_or_else(|| "".into());
                 self.keep_result(message.clone());
-                // A content that is neither a text nor a list tells nothing.
+                // A content that is neither a text nor a list is ignored.
                 let _ = self.respond(&id, message.call_id(), &content, sink);
             }
             return;
@@ -234,8 +236,8 @@ impl Run {
         }
     }
 
-    /// The id under which a call has come, if the thread has another one (ADK), and whether all of it has: the run's next call
-    /// of this name that begins like it.
+    /// The streamed id of a call, if the thread has another one (ADK), and whether all of the call was streamed: it is
+    /// the run's next call with this name and the same beginning.
     fn called_as(&self, call: &Call, ids: &Ids) -> Option<(String, bool)> {
         if self.call(call.id()).is_some() {
             return None;
@@ -253,7 +255,7 @@ impl Run {
         })
     }
 
-    /// The id under which a message has come: its own, or that of the run's next message which begins like it.
+    /// The streamed id of a message: its own, or that of the run's next message with the same beginning.
     fn heard_as(&self, message: &Message) -> String {
         let is_known = self.names.get(&key(message.role(), message.id())).is_some();
         let is_reasoning = message.role() == REASONING;

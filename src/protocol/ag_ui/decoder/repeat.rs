@@ -1,9 +1,9 @@
-//! A stream that repeats its run from the beginning, after another one broke (section 7). What came before does not come
-//! to the turn again.
+//! A stream that repeats its run from the beginning, after another one broke (section 7). Events that the turn already
+//! has are not reported again.
 //!
-//! The server may have joined the pieces of a text meanwhile, and may say the state only once, at the end of the run. So
-//! texts and arguments go on after what is known of them. Their beginnings and ends change nothing the second time. Of
-//! all other frames, as many of each type are left out as came before; and the state is told when it is another one.
+//! The server may have joined the pieces of a text meanwhile, and may send the state only once, at the end of the run.
+//! So texts and arguments continue after their known parts. Their beginnings and ends change nothing the second time.
+//! For all other frames, as many of each type are skipped as came before; and the state is reported if it has changed.
 
 use crate::json::{Object, Value, patch};
 use crate::protocol::EventSink;
@@ -13,7 +13,7 @@ use super::reading::Reading;
 use super::state::operations;
 use super::{Run, with_text};
 
-/// What came of a run, and what of it comes again.
+/// The known part of a run, and how much of it is repeated.
 #[derive(Debug, Default)]
 pub(super) struct Repeat {
     /// How many frames came of each kind that would count twice.
@@ -21,7 +21,7 @@ pub(super) struct Repeat {
     source: Source,
 }
 
-/// What is read.
+/// What is being read.
 #[derive(Debug, Default)]
 enum Source {
     /// The run itself.
@@ -29,23 +29,23 @@ enum Source {
     Run,
     /// A stream that repeats it.
     Stream(Again),
-    /// The thread that it is part of.
+    /// The thread that contains it.
     Thread(Reading),
 }
 
 /// A stream that repeats a run.
 #[derive(Debug)]
 struct Again {
-    /// Whether the run is the one that is read. The stream may have others before and after it.
+    /// Whether the current run is the wanted one. The stream may have others before and after it.
     is_ours: bool,
-    /// How many frames of each kind are still to come again.
+    /// How many frames of each kind are still repeats.
     left: [u32; KIND_COUNT],
-    /// The agent's state at this place of the run.
+    /// The agent's state at this point of the run.
     state: Option<Value<'static>>,
 }
 
 impl Repeat {
-    /// Whether what is read came before.
+    /// Whether the current frames are repeats.
     pub(super) fn is_on(&self) -> bool {
         !matches!(self.source, Source::Run)
     }
@@ -62,7 +62,7 @@ impl Repeat {
 }
 
 impl Run {
-    /// What follows repeats the run: a stream, or the thread.
+    /// Begins a repeat of the run: a stream, or the thread.
     pub(super) fn repeat(&mut self, params: &Object<'_>) {
         for message in &mut self.messages {
             message.heard = 0;
@@ -81,7 +81,7 @@ impl Run {
         };
     }
 
-    /// Whether a frame is left out: it came before, or is of another run.
+    /// Whether to skip a frame: it is a repeat, or belongs to another run.
     pub(super) fn is_left_out(&mut self, kind: Kind, fields: &Object<'_>, sink: &mut dyn EventSink) -> bool {
         if self.repeat.reading().is_some() {
             return true;
@@ -130,7 +130,7 @@ impl Run {
         true
     }
 
-    /// Tells the state at this place of the run, unless it is the known one.
+    /// Reports the state at this point of the run, unless it is unchanged.
     fn tell_other_state(&mut self, sink: &mut dyn EventSink) {
         let state = self.repeat.again().and_then(|again| again.state.take());
         if let Some(state) = state.filter(|state| Some(state) != self.conversation.state.as_ref()) {
@@ -138,7 +138,7 @@ impl Run {
         }
     }
 
-    /// The new part of a piece. A text that differs from the one before is reported once, and left out.
+    /// The new part of a piece. A text that differs from the earlier one is reported once, and skipped.
     pub(super) fn new_part<'p>(
         &mut self,
         piece: &'p str,
@@ -155,8 +155,8 @@ impl Run {
     }
 }
 
-/// How much of a piece came before, in bytes; `None` if another text did. `known` is the text that it belongs to, unless
-/// a snapshot has dropped that, and `heard` how much of the text was repeated before.
+/// How many bytes of a piece came before; `None` if the text differs. `known` is the text it belongs to, unless a
+/// snapshot has dropped that, and `heard` is how much of the text was repeated before.
 pub(super) fn repeated(known: Option<&str>, heard: &mut usize, piece: &str) -> Option<usize> {
     let before = std::mem::replace(heard, *heard + piece.len());
     let Some(known) = known else { return Some(piece.len()) };
@@ -167,10 +167,10 @@ pub(super) fn repeated(known: Option<&str>, heard: &mut usize, piece: &str) -> O
     piece.starts_with(rest).then_some(rest.len())
 }
 
-/// The code of the notice about a repetition that is none.
+/// The code of the notice about a repeat that differs.
 const DIFFERS: &str = "repetition_differs";
 
-/// Changes the state as a frame says. A change that does not fit changes nothing.
+/// Changes the state by a frame. An invalid change has no effect.
 fn follow(state: &mut Option<Value<'static>>, fields: &Object<'_>) {
     if let Some(snapshot) = fields.get("snapshot") {
         *state = Some(snapshot.clone().into_owned());

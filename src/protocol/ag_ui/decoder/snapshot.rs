@@ -1,4 +1,4 @@
-//! Snapshots of the messages. One can be the only place of a message, or of a result (section 6).
+//! Snapshots of the messages. A message or a result may come only in a snapshot (section 6).
 
 use crate::json::{Object, Value};
 use crate::protocol::EventSink;
@@ -33,7 +33,7 @@ impl Run {
             one.message.put("id", &self.made_up_id(at));
         }
         let messages = merged(&self.conversation.messages, &matched);
-        // Earlier turns have shown what is before the user's last message.
+        // Earlier turns have shown everything before the user's last message.
         let last = matched.iter().rposition(|one| one.message.role() == "user");
         let results = self.unheard_results(&matched, last);
         let ids = self.unshown_messages(&matched, last);
@@ -98,7 +98,7 @@ impl Run {
         let Some(kept) = self.kept(number).cloned() else { return };
         let mut calls = Vec::new();
         for call in &kept.calls {
-            // A call that another message has shown is not shown again.
+            // A call shown in another message is not shown again.
             if self.show_call(call.id(), number) {
                 calls.push(call.shown().into());
             }
@@ -119,7 +119,8 @@ impl Run {
     }
 }
 
-/// A message in turnwire's form. The index knows the messages of the agent by their ids, and reasoning is none of them.
+/// A message in turnwire's form. The index has the agent's messages by their ids; reasoning is not a separate message
+/// there.
 fn thread_message(message: &Object<'_>) -> Object<'static> {
     let mut shown = Object::new();
     let is_reasoning = message.text("role") == "reasoning";

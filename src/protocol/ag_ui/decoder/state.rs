@@ -5,11 +5,11 @@ use crate::protocol::EventSink;
 
 use super::{Problem, Run, event, missing, put, with_text};
 
-/// The operations of JSON Patch (RFC 6902). Any other one is left out.
+/// The operations of JSON Patch (RFC 6902). Others are omitted.
 const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 
 impl Run {
-    /// The state is this one.
+    /// Sets the state.
     pub(super) fn tell_state(&mut self, state: Value<'static>, sink: &mut dyn EventSink) {
         let mut event = event("state.snapshot", self.next_id(), "");
         event.set("snapshot", state.clone());
@@ -17,7 +17,7 @@ impl Run {
         self.emit(&event, sink);
     }
 
-    /// A change of the state. One that does not fit changes nothing.
+    /// Changes the state. An invalid change has no effect.
     pub(super) fn state_delta(
         &mut self,
         fields: &mut Object<'_>,
@@ -38,7 +38,7 @@ impl Run {
             return Ok(());
         }
         if !is_known {
-            // The change is one of an empty state.
+            // The change applies to an empty state.
             self.tell_state(Object::new().into(), sink);
         }
         self.conversation.state = Some(state);
@@ -48,7 +48,7 @@ impl Run {
         Ok(())
     }
 
-    /// A report of an activity, or a change of one.
+    /// Takes a report of an activity, or a change of one.
     pub(super) fn activity(
         &mut self,
         fields: &mut Object<'_>,
@@ -74,7 +74,7 @@ impl Run {
     }
 }
 
-/// The known operations of a patch. Each must have what it needs.
+/// The known operations of a patch. Each must have its required members.
 pub(super) fn operations(fields: &Object<'_>, name: &str) -> Result<Vec<Value<'static>>, Problem> {
     let all = fields.get(name).and_then(Value::as_array);
     let all = all.ok_or_else(|| super::missing(name))?;

@@ -14,7 +14,7 @@ const MAX_THREADS: usize = 1024;
 pub(super) struct Thread {
     id: String,
     title: String,
-    /// The call that began it, if that is known.
+    /// The call that started it, if known.
     call_id: String,
     is_over: bool,
 }
@@ -26,7 +26,7 @@ impl Thread {
 }
 
 impl Run {
-    /// The thread of a frame. A subagent that was not announced begins with its first frame.
+    /// The thread of a frame. An unannounced subagent begins with its first frame.
     pub(super) fn thread_of(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) -> String {
         let id = fields.text("subagentRunId");
         if id.is_empty() || id == MAIN_THREAD {
@@ -81,7 +81,7 @@ impl Run {
         Ok(())
     }
 
-    /// A subagent has finished, or has failed. One that is suspended goes on in the next run.
+    /// Notes that a subagent has finished or failed. A suspended one continues in the next run.
     pub(super) fn subagent_ended(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
         let outcome = fields.object("outcome").map_or("", |outcome| outcome.text("type"));
         let problem = (fields.text("type") == "SUBAGENT_ERROR").then(|| fields.text("message"));
@@ -90,7 +90,7 @@ impl Run {
         }
     }
 
-    /// A thread ends, if it has not ended yet.
+    /// Ends a thread, if it has not ended yet.
     fn end_thread(&mut self, id: &str, problem: Option<&str>, sink: &mut dyn EventSink) {
         let Some(at) = self.threads.iter().position(|thread| thread.id == id && !thread.is_over) else {
             return self.violation("end_without_start", id, sink);

@@ -34,7 +34,7 @@ fn another_id_begins_another_message() {
     assert_eq!(turn.shown(), ["m: AC", "n: B"]);
 }
 
-/// Whether a chunk without an id still goes on after this frame.
+/// Whether a chunk without an id still continues after this frame.
 fn goes_on_after(between: &Json) -> bool {
     let turn = run(&[text("m", "A"), between.clone(), text("", "B")]);
     let has_failed = turn.seen.of("unknown").iter().any(|event| event["problem"] == "`messageId` is missing");

@@ -1,5 +1,5 @@
-//! Tests of the protocol: what frames become, what the client keeps, and what it sends. Section numbers are the protocol
-//! note's.
+//! Tests of the protocol: the events of frames, the client's conversation, and its requests. Section numbers are the
+//! protocol note's.
 #![allow(clippy::needless_pass_by_value, reason = "JSON is written where it is used")]
 
 mod chunks;
@@ -25,12 +25,12 @@ use crate::protocol::tests::seen::Seen;
 use crate::protocol::{Call, EventDecoder, Protocol};
 use crate::sse::Frame;
 
-/// The calls that wait: for what, and their ids.
+/// The pending calls: the kind of action, and their ids.
 fn pending(seen: &Seen) -> Vec<String> {
     seen.index.pending().iter().map(|action| format!("{:?} {}", action.kind, action.id)).collect()
 }
 
-/// The codes of the warnings that a stream gave rise to.
+/// The codes of a stream's warnings.
 fn warnings(seen: &Seen) -> Vec<&str> {
     let notices = seen.of("notice").into_iter();
     notices
@@ -39,12 +39,12 @@ fn warnings(seen: &Seen) -> Vec<&str> {
         .collect()
 }
 
-/// The state that the turn ended in.
+/// The state in which the turn ended.
 fn state(seen: &Seen) -> Json {
     seen.of("turn.done").first().map_or(Json::Null, |done| done["state"].clone())
 }
 
-/// A turn and what came of it.
+/// A turn and its results.
 struct Turn {
     decoder: RunDecoder,
     seen: Seen,
@@ -70,30 +70,30 @@ impl Turn {
         self
     }
 
-    /// The stream ends.
+    /// Ends the stream.
     fn end(mut self) -> Self {
         self.decoder.end(&mut self.seen);
         self
     }
 
-    /// The same, and a stream that repeats its run was asked for.
+    /// The same, after a stream that repeats its run was requested.
     fn again(self) -> Self {
         let mut turn = self.end();
         with_params(&params(&hello(), &repeating()), |params| turn.decoder.resume(params));
         turn
     }
 
-    /// What the client keeps.
+    /// The client's conversation.
     fn kept(&self) -> Json {
         self.decoder.conversation().map_or(Json::Null, |kept| serde_json::from_str(&kept).expect("JSON"))
     }
 
-    /// What the client keeps of the messages after the user's first.
+    /// The client's messages after the user's first one.
     fn kept_messages(&self) -> Vec<Json> {
         self.kept()["messages"].as_array().expect("messages")[1..].to_vec()
     }
 
-    /// The texts of the messages that are shown, behind their ids: reasoning in brackets, then text, then calls.
+    /// The texts of the shown messages, after their ids: reasoning in brackets, then text, then calls.
     fn shown(&self) -> Vec<String> {
         let messages = self.seen.index.messages().iter().map(|message| {
             let mut shown = format!("{}:", message.id);

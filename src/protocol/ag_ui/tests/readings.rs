@@ -1,14 +1,14 @@
-//! A thread that is read again after its run broke (section 7): whatever came before, nothing comes twice, and what the
-//! server has of the run is told.
+//! A thread that is read again after its run broke (section 7): whatever came before, nothing is repeated, and
+//! everything that the server has of the run is reported.
 
 use super::*;
 
-/// How a server tells a thread.
+/// How a server returns a thread.
 #[derive(Debug, Clone, Copy)]
 enum Tells {
-    /// In a stream, under the ids that it streamed.
+    /// In a stream, under the streamed ids.
     Snapshot,
-    /// As JSON, under ids of its own.
+    /// As JSON, under other ids.
     State,
 }
 
@@ -74,7 +74,7 @@ fn stored(turn: &Turn) -> Vec<Json> {
     turn.kept()["messages"].as_array().expect("messages").clone()
 }
 
-/// All that the deltas say.
+/// All texts in the deltas.
 fn told(turn: &Turn) -> String {
     let deltas = turn.seen.of("model.message.delta");
     deltas.iter().filter_map(|delta| delta["content"].as_str()).collect()
@@ -151,7 +151,7 @@ fn a_call_that_is_stored_under_another_id_comes_once() {
     }
 }
 
-/// A server may not stop at the page's call: results of others, and what the model thinks last, stand behind it.
+/// A server may not stop at the page's call: other results, and the model's last thoughts, come after it.
 #[test]
 fn a_call_that_waits_ends_the_run_also_before_results_of_others() {
     for tells in BOTH {
@@ -178,7 +178,7 @@ fn a_call_that_waits_ends_the_run_also_before_results_of_others() {
     }
 }
 
-/// A call of the server without a result still runs, also beside one that waits for the page.
+/// A server's call without a result still runs, even beside a call that waits for the page.
 #[test]
 fn a_run_whose_server_still_works_has_not_ended() {
     for tells in BOTH {
@@ -194,7 +194,7 @@ fn a_run_whose_server_still_works_has_not_ended() {
         thread.push(json!({"id": "x1", "role": "tool", "toolCallId": "c1", "content": "42"}));
         let turn = tells.tell(turn, &thread, &json!({}), Json::Null);
         assert_eq!(pending(&turn.seen), ["Response c2"], "{tells:?}");
-        // A server may end the run without it: then its thread stays as it is.
+        // A server may end the run without it: its thread then stays unchanged.
         thread.pop();
         let mut turn = Turn::with(&hello(), &tells.terms()).feed(&[started()]);
         for _ in 0..40 {
@@ -204,7 +204,7 @@ fn a_run_whose_server_still_works_has_not_ended() {
     }
 }
 
-/// A server that did not get the first has the message once in its thread, and one that failed over it twice.
+/// A server that did not get the first message has it once in its thread, and a server that failed on it has it twice.
 #[test]
 fn a_message_that_is_said_again_is_found_in_the_thread() {
     let mut terms = Tells::State.terms();
@@ -222,7 +222,7 @@ fn a_message_that_is_said_again_is_found_in_the_thread() {
     }
 }
 
-/// A thread without the turn's input is one of before the run; so is none at all.
+/// A thread without the turn's input is from before the run, and so is a missing thread.
 #[test]
 fn a_thread_of_before_the_run_ends_nothing() {
     let earlier = [
@@ -252,7 +252,7 @@ fn a_thread_of_before_the_run_ends_nothing() {
     }
 }
 
-/// Servers store a run that goes on, or was cancelled, between its steps: that is no end, and nothing comes of it yet.
+/// Servers store a running or cancelled run between its steps: that is not its end, and reports nothing yet.
 #[test]
 fn a_thread_whose_run_goes_on_only_tells_that_it_has_begun() {
     for tells in BOTH {
@@ -267,7 +267,7 @@ fn a_thread_whose_run_goes_on_only_tells_that_it_has_begun() {
         assert_eq!(turn.seen.of("turn.created").len(), 1);
         assert_eq!(told(&turn), told(&uncut));
         assert_eq!(pending(&turn.seen), pending(&uncut.seen));
-        // A call that nobody but the server answers is no end, unless its state says that it is awaited.
+        // A call that only the server answers is not an end, unless its state lists it as awaited.
         let call = json!({"id": "c9", "type": "function", "function": {"name": "theirs", "arguments": "{}"}});
         let messages = [all[0].clone(), json!({"id": "m9", "role": "assistant", "toolCalls": [call]})];
         for (state, ends) in [(json!({}), 0), (json!({"pending_tool_calls": ["c9"]}), 1)] {
@@ -290,7 +290,7 @@ fn what_the_stored_run_waits_for_is_told() {
     }
 }
 
-/// The turn after that begins with what the server has.
+/// The next turn begins with the server's messages.
 #[test]
 fn a_thread_is_read_after_a_reload() {
     let frames = run_frames();
@@ -309,8 +309,8 @@ fn a_thread_is_read_after_a_reload() {
     }
 }
 
-/// A run that failed after the break is waited for at each load of the page, but not for as long again: its thread stays the
-/// same. What the thread has of it is told, and it is over.
+/// A run that failed after the break is awaited at each load of the page, but not for as long again: its thread stays
+/// unchanged. Its part in the thread is reported, and it is over.
 #[test]
 fn an_old_run_whose_thread_stays_the_same_has_failed() {
     let now = 1_767_225_600_000_u64;
@@ -332,7 +332,7 @@ fn an_old_run_whose_thread_stays_the_same_has_failed() {
             }
         };
         let all = stored(&uncut);
-        // It still grew: it goes on.
+        // It still grew, so it is running.
         reads(&mut turn, &all[..1], 150);
         reads(&mut turn, &all[..2], 150);
         assert_eq!(state(&turn.seen), Json::Null, "{minutes}");
@@ -389,7 +389,7 @@ fn json_in_place_of_a_run_is_refused() {
     }
 }
 
-/// The user has said it, whatever became of the run. What was answered can be answered again.
+/// The user's message was sent, whatever happened to the run. An answer can be given again.
 #[test]
 fn a_message_whose_run_never_answered_is_kept() {
     let said = Turn::new();
@@ -399,7 +399,7 @@ fn a_message_whose_run_never_answered_is_kept() {
     assert_eq!(Turn::with(&answer, &json!({})).kept(), Json::Null);
 }
 
-/// The first of two equal messages was stored, and its answer never came; then the second was lost on its way.
+/// The first of two equal messages was stored without an answer; then the second was lost.
 #[test]
 fn the_first_of_two_equal_messages_is_not_the_second() {
     let first = json!({"id": "t0:0", "role": "user", "content": "Hi"});

@@ -1,9 +1,9 @@
-//! A stream that repeats its run after the first one broke (section 7): whatever came before, nothing comes twice, and
+//! A stream that repeats its run after the first one broke (section 7): whatever came before, nothing is repeated, and
 //! nothing is lost.
 
 use super::*;
 
-/// A run with everything that can be told twice by mistake.
+/// A run with everything that could be reported twice by mistake.
 fn run_frames() -> Vec<Json> {
     let state = |op: Json| json!({"type": "STATE_DELTA", "delta": [op]});
     let mut frames = vec![
@@ -123,7 +123,7 @@ fn a_run_that_has_ended_meanwhile_is_read_on_from_any_frame() {
     }
 }
 
-/// All that the deltas say in one field.
+/// All texts in one field of the deltas.
 fn told(turn: &Turn, field: &str) -> String {
     let deltas = turn.seen.of("model.message.delta");
     deltas.iter().filter_map(|delta| delta[field].as_str()).collect()
@@ -175,7 +175,7 @@ fn a_server_that_names_the_run_itself_names_it_again() {
     assert_eq!(turn.shown(), ["m: One two"]);
 }
 
-/// What is stored while a run goes on is enough to read it after a reload of the page: all of it, from the same state.
+/// What is stored during a run is enough to read it after a reload of the page: all of it, from the same state.
 #[test]
 fn a_run_is_read_after_a_reload() {
     let frames = run_frames();

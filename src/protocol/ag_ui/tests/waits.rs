@@ -1,4 +1,4 @@
-//! What waits for the client, and how it is answered (section 5).
+//! Pending actions, and their answers (section 5).
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn interrupt(fields: Json) -> Json {
     json!({"type": "interrupt", "interrupts": [fields]})
 }
 
-/// What the next run is sent with these answers.
+/// The next run's request with these answers.
 fn answered(turn: &Turn, input: &Json) -> Json {
     sent(input, &json!({"conversation": turn.kept()})).expect("a request")
 }
@@ -265,7 +265,7 @@ fn a_call_that_waits_goes_on_though_an_earlier_turn_had_its_id() {
         .feed(&[end])
         .end();
     let input = json!([approval("c", json!({"status": "allow"}))]);
-    // The question has the id of its call: to allow it is no refusal.
+    // The question has its call's id: allowing it is not a refusal.
     let before = json!({"conversation": asked.kept()});
     let next = sent(&input, &before).expect("sent");
     assert_eq!(

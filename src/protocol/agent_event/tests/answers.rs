@@ -105,7 +105,7 @@ fn section_2_a_session_and_what_waits_in_it() {
     serde_json::from_value::<SessionRecord>(found).expect("a record");
 }
 
-/// awaken's threads know neither their agent nor what waits (section 5).
+/// awaken's threads store neither their agent nor pending calls (section 5).
 #[test]
 fn section_5_a_session() {
     let thread = json!({"id": "s1", "metadata": {"created_at": 1_795_288_965_694_u64, "custom": {"a": 1}},

@@ -373,7 +373,7 @@ fn a_long_body_is_cut_between_characters() {
     assert_eq!(error.body.as_deref().expect("a body").len(), Error::BODY_LIMIT - 1);
 }
 
-/// Section 2.2: a stream is told by its type, whatever parameters it has.
+/// Section 2.2: a stream is recognised by its type, whatever its parameters.
 #[test]
 fn section_2_2_event_streams() {
     let is_stream =

@@ -344,7 +344,7 @@ impl Turn {
                 self.note_notified(item);
                 return read;
             }
-            // Tasks may go on after the turn, but no longer belong to it. The last read has everything before the
+            // Tasks may continue after the turn, but no longer belong to it. The last read has everything before the
             // end.
             "turn/timeline/changed" if self.timeline.ending.is_some() => {}
             "turn/timeline/changed" => self.timeline.has_changed = true,

@@ -110,7 +110,7 @@ impl Turn {
         let id_json = id.to_json();
         // After a reconnect, the server sends open requests again.
         if let Some(known) = self.requests.open.iter_mut().find(|request| request.id == id_json) {
-            // It also repeats a request whose answer is on its way.
+            // The server also repeats a request whose answer is in flight.
             if !std::mem::take(&mut known.is_stale) || !std::mem::take(&mut known.is_answered) {
                 return Ok(true);
             }

@@ -35,7 +35,7 @@ pub(super) struct TaskInfo<'a> {
     pub(super) maker: &'a str,
 }
 
-/// The reads of the tasks' data: which of them are needed or on their way.
+/// The reads of the tasks' data: which of them are needed or in flight.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
     /// Whether there is new data, so that a read is needed.
@@ -46,7 +46,7 @@ pub(super) struct Timeline {
     pub(super) begun: u32,
     /// The number of the last read that began a connection.
     pub(super) resumed: u32,
-    /// Whether that read, which has the missed part, is on its way.
+    /// Whether that read, which has the missed part, is in flight.
     pub(super) has_missed_part: bool,
     /// The number of the read whose response is being taken; 0 outside of one.
     pub(super) reading: u32,
@@ -55,7 +55,7 @@ pub(super) struct Timeline {
 }
 
 impl Timeline {
-    /// The first read is on its way: it was requested together with the turn.
+    /// Notes that the first read is in flight: it was requested together with the turn.
     pub(super) fn expect_first(&mut self) {
         (self.asked, self.has_missed_part) = (1, true);
     }

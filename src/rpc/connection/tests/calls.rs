@@ -1,4 +1,4 @@
-//! Calls that are answered: the connection they share, subscriptions, refusals.
+//! Calls with responses: the connection they share, subscriptions, refusals.
 
 use super::*;
 
@@ -71,7 +71,7 @@ fn options_that_the_protocol_does_not_know_are_refused_before_anything_is_sent()
 fn a_call_subscribes_to_its_thread_once_in_a_connection() {
     let mut play = Play::connected();
     assert_eq!(play.asks(2, Call::CancelTurn, CANCEL), ["thread/start"]);
-    // Another one does not rely on a subscription that is on its way.
+    // Another call does not rely on a subscription in flight.
     assert_eq!(play.asks(3, Call::CancelTurn, CANCEL), ["thread/start"]);
     assert_eq!(play.replies("thread/start", &thread("s1", 1)), ["turn/cancel"]);
     assert_eq!(play.asks(4, Call::CancelTurn, CANCEL), ["turn/cancel"]);
@@ -111,7 +111,7 @@ fn a_conversation_that_the_server_has_lost_does_not_go_on() {
     // Nor with the next call.
     play.asks(3, Call::CancelTurn, CANCEL);
     assert_eq!(play.replies("thread/start", &thread("s1", 2)), ["fail 3 rpc 404"]);
-    // A server that does not always say when has not lost it.
+    // If a server omits the creation time, the thread is not taken as lost.
     play.asks(4, Call::CancelTurn, CANCEL);
     assert_eq!(play.replies("thread/start", r#"{"thread":{"id":"s1"}}"#), ["turn/cancel"]);
 }

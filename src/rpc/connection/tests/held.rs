@@ -1,4 +1,4 @@
-//! Sockets that a relay holds: what goes on on the next connection, and what does not.
+//! Sockets that a relay holds: what continues on the next connection, and what does not.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const NONE: &[&str] = &[];
 const DELTA: &str = r#"{"workspace_id":"ws_1","thread_id":"s1","turn_id":"u","item_id":"m","delta":"x"}"#;
 const GET: &str = r#"{"sessionId":"s1"}"#;
 
-/// A client behind a relay that numbers what it says.
+/// A client behind a relay that numbers its messages.
 struct Relayed {
     play: Play,
     number: u64,
@@ -18,7 +18,7 @@ impl Relayed {
         Self { play: Play::over(protocol), number: 0 }
     }
 
-    /// A client that was let in, and has greeted the server.
+    /// A client that has attached to the relay and greeted the server.
     fn connected(dialect: Dialect) -> Self {
         let mut relayed = Self::of(dialect);
         assert_eq!(relayed.play.asks(1, Call::GetSession, GET), ["connect"]);
@@ -33,7 +33,7 @@ impl Relayed {
         relayed
     }
 
-    /// The same where a turn of thread `s1` is read, as call 2, and has lasted for a while.
+    /// The same while a turn of thread `s1` is read, as call 2, after some time.
     fn streaming() -> Self {
         let mut relayed = Self::connected(Dialect::Gateway);
         assert_eq!(relayed.play.starts(2), ["thread/start"]);
@@ -44,7 +44,7 @@ impl Relayed {
         relayed
     }
 
-    /// The relay says the next message.
+    /// The relay's next message.
     fn says(&mut self, message: &str) -> Vec<String> {
         self.number += 1;
         self.play.hears(Input::Message(&format!("{} {message}", self.number)))
@@ -63,7 +63,7 @@ impl Relayed {
         self.says(&format!(r#"{{"id":"{id}","result":{result}}}"#))
     }
 
-    /// The page allows what Codex asks under this id.
+    /// The page approves Codex's request with this id.
     fn approves(&mut self, call: u32, id: &str) {
         let asked = format!(r#"{{"id":"{id}","action":"item/commandExecution/requestApproval"}}"#);
         let item = r#"{"type":"user.tool_approval","tool_call_id":"c","approval":{"status":"allow"}"#;
@@ -76,7 +76,7 @@ impl Relayed {
         self.says(&format!(r#"{{"method":"item/agent_message/delta","params":{DELTA}}}"#))
     }
 
-    /// The relay lets it in again, with this number as the last one that it names.
+    /// The client reconnects; the relay accepts it with this number as the last one.
     fn comes_again(&mut self, after: u64) -> Vec<String> {
         assert_eq!(self.play.hears(Input::Opened), ["attach"]);
         let place = format!(r#"{{"turnwire":"attach","reader":"ABCDEFGHIJKLM","log":"c0","after":{after}}}"#);
@@ -131,7 +131,7 @@ fn a_request_without_a_response_is_sent_again_under_its_id_at_every_step() {
     assert_eq!(relayed.replies("thread/start", &thread("s1", 1)), ["turn/start"]);
     sent_again(&mut relayed, "turn/start");
     assert_eq!(relayed.replies("turn/start", r#"{"turn":{"id":"u"}}"#), ["answer 3"]);
-    // A stream that is joined, and reads what was before.
+    // A subscription to a running turn, which also reads the earlier part.
     relayed.play.hears(Input::Forget { id: 3, is_overdue: false });
     relayed.play.hears(endless(4, Call::SubscribeTurn, r#"{"sessionId":"s1","turnId":"u"}"#));
     sent_again(&mut relayed, "thread/start");
@@ -273,7 +273,7 @@ fn a_connection_that_is_not_made_in_time_costs_what_was_sent() {
         }
     }
     assert!(relayed.play.told.iter().any(|told| told.contains("did not open")));
-    // What is next begins anew.
+    // The next call starts over.
     assert_eq!(relayed.play.resumes(4), ["connect"]);
     assert_eq!(relayed.play.hears(Input::Opened), ["attach"]);
     assert!(relayed.play.sent.last().is_some_and(|attach| !attach.contains("log")));

@@ -1,4 +1,4 @@
-//! Connections that cannot be made, and those that are lost.
+//! Connections that cannot be opened, and connections that are lost.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn whatever_is_on_its_way_fails_with_its_connection() {
     assert_eq!(lost, ["close", "fail 3 network", "end 2 network"]);
     assert!(play.told.last().is_some_and(|told| told.contains("(4401: authentication is over)")));
     assert_eq!(play.hears(Input::Message(r#"{"method":"turn/started"}"#)), NONE, "late words");
-    // What comes back is greeted and subscribed to anew.
+    // The next connection is greeted and subscribed to again.
     assert_eq!(play.resumes(4), ["connect"]);
     assert_eq!(play.hears(Input::Opened), ["workspace/default"]);
     play.requests.retain(|(_, method)| method == "workspace/default");

@@ -1,4 +1,4 @@
-//! Random schedules of a client behind a relay: connections break at any place, and nothing is lost or doubled.
+//! Random schedules of a client behind a relay: connections break anywhere, and nothing is lost or doubled.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -6,24 +6,24 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What happens next.
+/// The next event.
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    /// The connection opens, if one is being made.
+    /// The connection opens, if one is being opened.
     Opens,
     /// The client's oldest message arrives at the relay.
     Up,
     /// The relay's oldest message arrives at the client.
     Down,
-    /// The server says the next word of the turn.
+    /// The server sends the next word of the turn.
     Speaks,
     /// The server answers its oldest request.
     Answers,
-    /// The connection breaks; what was on it is lost.
+    /// The connection breaks; the messages in flight on it are lost.
     Breaks,
-    /// A call is made.
+    /// The client makes a call.
     Asks,
-    /// So many milliseconds pass.
+    /// This many milliseconds pass.
     Passes(u16),
 }
 
@@ -48,15 +48,15 @@ struct World {
     socket: Option<bool>,
     up: VecDeque<String>,
     down: VecDeque<String>,
-    /// What the relay has numbered.
+    /// The relay's numbered messages.
     journal: Vec<String>,
     is_attached: bool,
     /// How much of the journal was sent on this connection.
     told: usize,
     known: Vec<String>,
-    /// The requests that the server has got, in their order, each with its id.
+    /// The requests that the server received, in order, each with its id.
     asked: Vec<(String, String)>,
-    /// Those that it has not answered.
+    /// The requests without a response.
     waiting: VecDeque<(String, String)>,
     spoken: u32,
     calls: u32,
@@ -66,7 +66,7 @@ struct World {
 }
 
 impl World {
-    /// A turn is read as call 1, without a limit for its silence.
+    /// A turn is read as call 1, without a limit of silence.
     fn new() -> Self {
         let protocol = TurnRpc::new(Dialect::Gateway).behind_relay().expect("a relay can hold its socket");
         let limits = Limits { connect_timeout: 0, largest_response: 2000 };
@@ -144,7 +144,7 @@ impl World {
         self.down.clear();
     }
 
-    /// The relay gets a message.
+    /// The relay takes a message.
     fn gets(&mut self, text: &str) {
         let message = Value::parse(text).expect("JSON");
         let object = message.as_object().expect("an object");
@@ -164,7 +164,7 @@ impl World {
         self.tells();
     }
 
-    /// The relay says what is new to the client.
+    /// The relay sends the client's missing messages.
     fn tells(&mut self) {
         while self.is_attached && self.told < self.journal.len() {
             self.told += 1;
@@ -229,7 +229,7 @@ proptest! {
         let mut world = World::new();
         let began = world.now;
         for act in acts {
-            // A longer time without a connection has an end of its own.
+            // A longer time without a connection ends the calls in flight.
             if world.now - began < 9000 || !matches!(act, Act::Passes(_)) {
                 world.does(act);
             }

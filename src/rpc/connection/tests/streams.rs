@@ -1,4 +1,4 @@
-//! Streams: what belongs to which, what is kept until it is read, how they end.
+//! Streams: which messages belong to which, what is kept until it is read, and how they end.
 
 use super::*;
 
@@ -92,7 +92,7 @@ fn a_thread_is_unloaded_also_where_nothing_reads_it_and_however_that_is_written(
     play.hears(Input::Forget { id: 2, is_overdue: false });
     play.hears(Input::Message(&format!(r#"{{"params":{CLOSED},"method":"thread/closed"}}"#)));
     assert_eq!(play.starts(3), ["thread/start"]);
-    // One that came before the response does not count any more, and ends no request that is on its way.
+    // A notice from before the response is outdated, and ends no request in flight.
     play.tells("thread/closed", CLOSED);
     assert_eq!(play.replies("thread/start", &thread("s1", 1)), ["turn/start"]);
     assert_eq!(play.tells("thread/closed", CLOSED), NONE);

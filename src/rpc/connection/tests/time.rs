@@ -1,4 +1,4 @@
-//! Clocks: of calls, of responses that a stream needs, of silence, and of a connection that is not used.
+//! Time limits: of calls, of the responses that a stream needs, of silence, and of an unused connection.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn a_connection_has_to_be_made_and_greeted_in_time() {
 
 #[test]
 fn a_request_that_nothing_answers_while_nothing_comes_costs_the_connection() {
-    // The call has less patience than is due to the server.
+    // The call's limit is shorter than the time that the server may take.
     let mut play = Play::connected();
     play.asks(2, Call::GetSession, GET);
     assert_eq!(play.passes(500), ["fail 2 timeout"]);

@@ -1,7 +1,7 @@
-//! Answers that are requests of their own. By them a paused turn goes on under its old id.
+//! Answers that are separate requests. They continue a paused turn under its old id.
 //!
-//! The turn is read first: it must wait, and after the answers its record says so for a moment longer. Then what it
-//! said before it paused is counted, so that only what it says afterwards is delivered.
+//! The turn is read first: it must be waiting. Its events from before the pause are then counted, so that only later
+//! ones are delivered. After the answers, its record shows the pause for a moment longer.
 
 use crate::error::{Error, ErrorCode};
 use crate::event::EventRef;
@@ -16,7 +16,7 @@ use super::super::pager::Pager;
 use super::starting::{self, not_started, started};
 use super::{Locating, State, Then, Transition, listing, replaying};
 
-/// A turn that is read this often while it waits for what was answered does wait.
+/// After this many reads, a turn that still waits for answered calls is really waiting.
 const MOST_STALE_READS: u32 = 15;
 
 /// The answering of a paused turn.
@@ -30,7 +30,7 @@ pub(in super::super) struct Answering {
 enum Stage {
     /// Reading whether the turn waits.
     Inspecting,
-    /// Counting what the turn said before it paused.
+    /// Counting the events from before the pause.
     Skimming(Skimming),
     /// Sending the next answer.
     Sending,
@@ -44,7 +44,7 @@ struct Skimming {
 }
 
 impl Answering {
-    /// Begins with the turn that is to be answered.
+    /// Begins with the turn to be answered.
     pub(super) fn begin(by: SeparateAnswers, cx: &mut Context) -> Transition {
         let request = &mut cx.request;
         request.turn_id = match (&*request.previous_turn_id, &request.trace.newest) {
@@ -91,7 +91,7 @@ impl Answering {
         }
     }
 
-    /// What the server refused it did not take. Of anything else only the turn itself can tell.
+    /// A refused answer was not accepted. After any other failure, only the turn itself shows whether it was.
     pub(super) fn failed(&self, cx: &mut Context, failure: Failure) -> Transition {
         if self.is_sending() {
             if cx.retry.is_off() && cx.has_answered() {
@@ -131,7 +131,7 @@ impl Skimming {
         if has_frames {
             let (cursor, last) = (page.text("cursor"), cx.machine().cursor().last());
             if cursor.is_empty() || self.last < last {
-                // The record lacks what was delivered.
+                // The record lacks delivered events.
                 return skim_list(by, cx);
             }
             cx.reader.set_frame_cursor(cursor);
@@ -141,7 +141,7 @@ impl Skimming {
     }
 }
 
-/// The turn's list of events tells what it said, since the record of its stream is of no use.
+/// Counts the events in the turn's list of events, since the record of its stream is unusable.
 fn skim_list(by: SeparateAnswers, cx: &mut Context) -> Transition {
     cx.reader.give_up_frame_record();
     Answering::at(by, Stage::Skimming(Skimming::default()))
@@ -157,7 +157,7 @@ fn inspected(by: SeparateAnswers, cx: &mut Context, turn: &Object<'_>) -> Transi
     Answering::at(by, Stage::Skimming(Skimming::default()))
 }
 
-/// The turn was read because an answer may have been lost.
+/// Takes the turn, which was read because an answer may have been lost.
 pub(super) fn located(
     by: SeparateAnswers,
     locating: &mut Locating,
@@ -179,7 +179,7 @@ fn waits(state: &Object<'_>) -> bool {
     state.object("termination").is_some_and(|ended| ended.text("type") == "suspended")
 }
 
-/// Whether a turn waits, but not for the call whose answer is on its way.
+/// Whether a turn waits, but not for the call whose answer is in flight.
 fn waits_for_others(cx: &Context, state: &Object<'_>) -> bool {
     let answered = cx.request.input.answered_calls(cx.answers.taken + 1);
     let actions = state.array("required_actions").iter().filter_map(Value::as_object);
@@ -188,7 +188,7 @@ fn waits_for_others(cx: &Context, state: &Object<'_>) -> bool {
     is_told && answered.last().is_some_and(|(_, call)| waiting.all(|waiting| waiting.text("id") != call))
 }
 
-/// The server has taken an answer.
+/// Counts an answer that the server accepted.
 fn taken(by: SeparateAnswers, cx: &mut Context) -> Transition {
     cx.answers.taken += 1;
     if cx.answers.taken < cx.request.input.answer_count() {
@@ -197,20 +197,20 @@ fn taken(by: SeparateAnswers, cx: &mut Context) -> Transition {
     go_on(by, cx)
 }
 
-/// The turn goes on. Whether answers after those that were taken arrived is not known.
+/// Continues with the turn. Whether any answers after the accepted ones arrived is unknown.
 fn go_on(by: SeparateAnswers, cx: &mut Context) -> Transition {
     cx.reader.set_answered(by, cx.request.input.answered_calls(cx.answers.taken));
     cx.answers.taken = cx.request.input.answer_count();
     let mut turn = Object::new();
     turn.set("id", cx.request.turn_id.clone().into());
-    // The turn that waited for these answers is the turn of this id, as it was before.
+    // The previous turn is this turn, as it was before the answers.
     turn.set("previous_turn_id", cx.request.turn_id.clone().into());
     let input = cx.request.input.json().unwrap_or("[]");
     turn.set("input", Value::parse(input).unwrap_or_default().into_owned());
     started(cx, &turn)
 }
 
-/// Whether a turn that was answered has not gone on yet, or has gone on with some calls and not with others.
+/// Whether an answered turn has not continued yet, or has continued with only some of the calls.
 pub(super) fn is_still_paused(cx: &mut Context, state: &Object<'_>) -> bool {
     if cx.separate_answers().is_none() {
         return false;
@@ -219,7 +219,7 @@ pub(super) fn is_still_paused(cx: &mut Context, state: &Object<'_>) -> bool {
     if !answers.paused_at.is_empty() && state.text("completed_at") == answers.paused_at {
         return true;
     }
-    // A call that was answered may wait again. Then it stays so.
+    // An answered call may become pending again. Then the turn stays in this state.
     answers.stale_reads = if cx.reader.was_answered(state) { answers.stale_reads + 1 } else { 0 };
     (1..=MOST_STALE_READS).contains(&answers.stale_reads)
 }

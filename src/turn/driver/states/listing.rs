@@ -1,4 +1,4 @@
-//! A turn that has ended: the events that no stream brought are listed.
+//! A turn that has ended: lists the events that no stream brought.
 
 use crate::error::{Error, ErrorCode};
 use crate::event::{EventKind, EventRef, MAIN_THREAD};
@@ -12,9 +12,9 @@ use super::super::pager::{PAGE, Pager};
 use super::super::retry::Awaited;
 use super::{State, Then, Transition};
 
-/// Events of a session of a page (section 1.2, #10).
+/// Events per page of a session (section 1.2, #10).
 const SESSION_PAGE: u64 = 100;
-/// How often a list is read that lacks part of a turn that is done.
+/// How often to read the list of a finished turn while parts are missing.
 const MOST_READS: u32 = 3;
 
 /// Takes events that were listed because the stream is gone.
@@ -35,7 +35,7 @@ pub(in super::super) fn fill(cx: &mut Context, events: &[Value<'_>]) {
     }
 }
 
-/// Notes the turn's last message, if the turn's record does not have it.
+/// Notes the turn's last message, if the turn's record lacks it.
 fn hear(cx: &mut Context, event: EventRef<'_>) {
     match cx.conventions().output {
         Output::InRecord => {}
@@ -52,7 +52,7 @@ fn hear(cx: &mut Context, event: EventRef<'_>) {
     }
 }
 
-/// Whether nothing is missing of a turn that ended in this state (a JSON object). The state of a turn that is done
+/// Whether nothing is missing from a turn that ended in this state (a JSON object). The state of a turn that is done
 /// repeats its last message.
 pub(super) fn is_whole(cx: &mut Context, state: &str) -> bool {
     let state = Value::parse(state).unwrap_or_default();
@@ -65,7 +65,7 @@ pub(super) fn is_whole(cx: &mut Context, state: &str) -> bool {
     !cx.reader.has_incomplete_messages()
 }
 
-/// The turn ends in this state (a JSON object). Does nothing if it is empty.
+/// Ends the turn in this state (a JSON object). Does nothing if it is empty.
 pub(in super::super) fn finish(cx: &mut Context, state: &str) {
     let output = std::mem::take(&mut cx.output);
     let Ok(Value::Object(mut state)) = Value::parse(state) else { return };
@@ -78,13 +78,13 @@ pub(in super::super) fn finish(cx: &mut Context, state: &str) {
     cx.reader.end_missed(&state);
 }
 
-/// The turn has ended in this state, but not all of its events could be read.
+/// Ends the turn in this state, although not all of its events could be read.
 pub(super) fn gave_up(cx: &mut Context, state: &str, cause: &Error) -> Transition {
     finish(cx, state);
     unread(cx, cause)
 }
 
-/// The turn has ended, and events or a call that waits are missing.
+/// Reports that the turn has ended, and that events or a pending call are missing.
 pub(super) fn unread(cx: &mut Context, cause: &Error) -> Transition {
     cx.reader.set_missing_events(true);
     // The machine has no error to report for a turn that has ended.
@@ -97,7 +97,7 @@ pub(super) fn unread(cx: &mut Context, cause: &Error) -> Transition {
 /// The reading of a turn's list of events.
 #[derive(Debug)]
 pub(in super::super) struct Listing {
-    /// How the turn ended (a JSON object); empty if the stream brought the end.
+    /// How the turn ended (a JSON object); empty if the stream had the end.
     pub(super) ended: String,
     pager: Pager,
     reads_left: u32,
@@ -135,15 +135,15 @@ impl Listing {
     }
 }
 
-/// Writes which page of a turn's events is listed.
+/// Writes the parameters of a page of a turn's events.
 pub(super) fn write(pager: &Pager, params: &mut ObjectWriter<'_>) -> Call {
     params.str("order", "asc");
     pager.write(params, PAGE);
     Call::ListTurnEvents
 }
 
-/// The turn's stream has ended it. If events were lost on the way, the turn's list of events has them; and a call that
-/// waits must be shown.
+/// Ends the turn after its stream did. Events that were lost are read from the turn's list of events, and so is the
+/// call of a required action.
 pub(in super::super) fn backfill(cx: &mut Context) -> Transition {
     let can_do_without = cx.retry.is_off() && !cx.reader.index().hides_actions();
     if cx.reader.is_complete() || can_do_without || !cx.is_started() {
@@ -153,8 +153,8 @@ pub(in super::super) fn backfill(cx: &mut Context) -> Transition {
     Listing::begin(String::new())
 }
 
-/// All events of the turn came, or were listed. A call that waits may have been made in an earlier turn, for instance
-/// by a sub-agent that lives on.
+/// Notes that all events of the turn were streamed or listed. The call of a required action may still be missing: an
+/// earlier turn may have made it, for example through a sub-agent that is still active.
 pub(super) fn completed(cx: &mut Context) -> Transition {
     cx.reader.set_missing_events(false);
     if cx.reader.is_complete() {
@@ -199,8 +199,8 @@ fn is_output(event: EventRef<'_>) -> bool {
     event.kind == EventKind::ModelMessage && event.fields.text("thread_id") == MAIN_THREAD
 }
 
-/// The output that a stored message of the agent makes, in the form of a turn's state, if the message has ended. One
-/// without text also counts: then the turn has no output.
+/// The output that a stored message of the agent amounts to, in the form of a turn's state, if the message has ended. A
+/// message without text also counts: the turn then has no output.
 fn stored_output(event: EventRef<'_>) -> Option<String> {
     let [content, reason] = ["content", "finish_reason"].map(|name| event.fields.text(name));
     let is_end = reason == "stop" || !(content.is_empty() || matches!(reason, "" | "interrupted"));

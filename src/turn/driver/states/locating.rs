@@ -1,4 +1,4 @@
-//! A start that may have arrived, though no answer came: its turn is looked for.
+//! Looks for the turn of a start that may have arrived although no response came.
 
 use crate::error::{Error, ErrorCode};
 use crate::features::{ClientConversations, TurnLists, TurnReads};
@@ -28,8 +28,8 @@ pub(in super::super) struct Locating {
 }
 
 impl Locating {
-    /// Looks for the turn of a start that failed this way; several times if `is_open`, and the start may still be on
-    /// its way.
+    /// Looks for the turn of a start that failed this way. Looks several times if `is_open` and the start may still be
+    /// in flight.
     pub(in super::super) fn new(by: TurnReads, lost: Failure, restarts: bool, is_open: bool) -> Self {
         let attempts_left = if is_open && lost.may_yet_begin() { LOCATE_ATTEMPTS } else { 1 };
         Self { _by: by, lost, attempts_left, restarts, read: TurnPages::default() }
@@ -38,7 +38,7 @@ impl Locating {
     /// Looks for the turn of a start that has just failed.
     pub(super) fn begin(cx: &mut Context, lost: Failure) -> Transition {
         let is_unknown = lost.error.code == ErrorCode::UnexpectedResponse;
-        // What answers a start in this way is no agent, or refuses it.
+        // Such a response to a start comes from something that is not an agent, or refuses the start.
         if is_unknown && !cx.is_resuming && cx.reader.capabilities().has_client_conversation() {
             return Transition::end(cx.end_of(lost.error));
         }
@@ -53,10 +53,10 @@ impl Locating {
             }
             return Transition::with(repeat(by, cx), Then::Retry(lost));
         }
-        // The server may ask for a longer wait than is allowed.
+        // The server may ask for a longer delay than is allowed.
         let can_retry = remedy != Remedy::None;
         let can_wait = can_retry && !cx.retry.is_exhausted();
-        // A transcript that lacks the turn proves nothing: some servers store a turn when it has ended.
+        // A transcript without the turn proves nothing: some servers store a turn only when it has ended.
         let is_told = cx.conventions().transcripts().is_none() || lost.retry_after > 0;
         let restarts = can_wait && is_told && remedy == Remedy::Later;
         let search = |by| State::Locating(Self::new(by, lost.clone(), restarts, can_retry));
@@ -99,7 +99,7 @@ impl Locating {
         let input = Value::parse(cx.request.input.json().unwrap_or("[]")).unwrap_or_default();
         let input = input.as_array().unwrap_or_default();
         let sent = Sent { input, previous_turn_id: &cx.request.previous_turn_id };
-        // Servers whose turns have the client's ids do not say what a turn was given.
+        // Servers whose turns have the client's ids do not return a turn's input.
         let sent = cx.conventions().client_ids.is_none().then_some(&sent);
         match cx.request.trace.find(&turns, sent) {
             Finding::Begun(turn) => {
@@ -125,7 +125,7 @@ impl Locating {
         self.unclear(cx, &failure.error)
     }
 
-    /// The server has no such turn.
+    /// Tries again, or ends the search: the server has no such turn.
     pub(super) fn absent(&mut self, cx: &mut Context) -> Transition {
         let cursor = cx.machine().cursor();
         if cx.separate_answers().is_none() && (cursor.last() > 0 || cursor.is_unsure()) {
@@ -135,7 +135,7 @@ impl Locating {
         if self.attempts_left > 0 && !cx.retry.is_off() {
             return Transition::stay(Then::LocateAgain(self.attempts_left, self.lost.error.clone()));
         }
-        // A stream that ended without a word has begun nothing.
+        // A stream that ended without any event began nothing.
         let was_silent = self.lost.error.code == ErrorCode::Incomplete;
         let proves_nothing = cx.conventions().transcripts().is_some();
         if proves_nothing && !self.restarts && !was_silent && self.lost.may_have_begun() {
@@ -144,7 +144,7 @@ impl Locating {
         if self.restarts { start(cx) } else { not_started(cx, self.lost.clone()) }
     }
 
-    /// Nothing tells whether the turn began.
+    /// Ends the search without knowing whether the turn began.
     pub(super) fn unclear(&self, cx: &Context, error: &Error) -> Transition {
         unclear(cx, error, |end| Transition::stay(Then::End(end, Some(self.lost.clone()))))
     }
@@ -156,7 +156,7 @@ pub(in super::super) fn repeat(_: ClientConversations, cx: &mut Context) -> Stat
     State::Streaming
 }
 
-/// The marker of the session's list of turns, if the turn is looked for there.
+/// The marker of the session's list of turns, if the search uses it.
 pub(in super::super) fn listed(cx: &Context) -> Option<TurnLists> {
     // Separate answers continue a turn whose id is known.
     let is_named = !cx.request.turn_id.is_empty();
@@ -172,7 +172,7 @@ fn unclear(cx: &Context, error: &Error, end: impl FnOnce(StreamEnd) -> Transitio
     end(StreamEnd::Failed(incomplete("the turn may have begun: ", error, hope)))
 }
 
-/// Why a turn is looked for whose start was left before it was answered.
+/// The failure of a start whose stream was left before a response came.
 pub(in super::super) fn not_begun() -> Failure {
     Error::new(ErrorCode::TurnNotStarted, "the turn has not begun").into()
 }

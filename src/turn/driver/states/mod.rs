@@ -1,5 +1,5 @@
-//! The states of a driver, one file for each kind. A state owns its data, and turns each outcome into a [`Transition`]. It
-//! knows the driver's context, and nothing of other states but how to enter them.
+//! The states of a driver, one file for each kind. A state owns its data and turns each outcome into a [`Transition`].
+//! It knows the driver's context, and about other states only how to enter them.
 
 mod answering;
 mod listing;
@@ -29,7 +29,7 @@ pub(super) use watching::Watching;
 use super::context::Context;
 use super::retry::Awaited;
 
-/// What a driver is doing. Each state but the first and the last asks for one thing.
+/// What a driver is doing. Each state but the first and the last makes one kind of request.
 #[derive(Debug)]
 pub(super) enum State {
     /// Reading which turn is the session's newest, before the start.
@@ -42,25 +42,25 @@ pub(super) enum State {
     Locating(Locating),
     /// Following the stream of a turn that has begun.
     Streaming,
-    /// Reading the frames that the server recorded of the stream.
+    /// Reading the frames that the server recorded from the stream.
     Replaying(Replaying),
-    /// Reading how the turn stands, because its stream brings nothing or has expired once.
+    /// Reading the turn's state, because its stream brings nothing or has expired once.
     Checking(TurnReads),
-    /// Reading how the turn stands until it has ended: there is no stream to go back to.
+    /// Reading the turn's state until it has ended: there is no stream to return to.
     Polling(TurnReads),
-    /// Reading how the turn stands once, because all attempts failed. The error says how.
+    /// Reading the turn's state once, because all attempts failed with this error.
     LastResort(TurnReads, Error),
-    /// Reading a few times how a turn stands that stops without a reader.
+    /// Reading the state of a turn that stops without a reader, a few times.
     Abandoned(Abandoned),
-    /// Reading the session's transcript until it has the turn.
+    /// Reading the session's transcript until it contains the turn.
     Watching(Watching),
     /// Reading from the session what an ended turn waits for.
     ReadingSession(ReadingSession),
     /// Listing the events of a turn that has ended.
     Listing(Listing),
-    /// Listing the session's events, for the calls that the turn waits for.
+    /// Listing the session's events, to find the calls that the turn waits for.
     Explaining(Explaining),
-    /// Nothing is being done. If a start may have arrived, this is how it failed.
+    /// Idle. If a start may have arrived, this is its failure.
     Ended(Option<Failure>),
 }
 
@@ -70,36 +70,36 @@ impl Default for State {
     }
 }
 
-/// What follows from an outcome: the next state, if it is another one, and what is done then.
+/// What follows from an outcome: the next state, if it changes, and the action there.
 #[derive(Debug)]
 pub(super) struct Transition {
     pub(super) to: Option<State>,
     pub(super) then: Then,
 }
 
-/// What is done in a state.
+/// The action in a state.
 #[derive(Debug)]
 pub(super) enum Then {
-    /// The state asks.
+    /// Make the state's request.
     Ask,
-    /// The same after a pause, as an attempt, because of this failure.
+    /// Pause first, as an attempt, because of this failure.
     Retry(Failure),
-    /// The same after a wait, which is no attempt.
+    /// Wait first, which is no attempt.
     Wait(Awaited),
-    /// The turn is located once more after a pause, with so many attempts left.
+    /// Pause, then look for the turn once more, with this many attempts left.
     LocateAgain(u32, Error),
-    /// Nothing: the turn's machine says what is reported. If a start may have arrived, this is how it failed.
+    /// Stop; the turn's machine decides the report. If a start may have arrived, this is its failure.
     End(StreamEnd, Option<Failure>),
-    /// Nothing, and this is reported. The machine knows already.
+    /// Stop and report this result. The machine knows it already.
     Report(Result<()>),
 }
 
-/// How a turn that has begun is followed. `cause` is why its stream was lost, if it was.
+/// How to follow a turn that has begun. `cause` is why its stream was lost, if it was.
 pub(super) fn follow(cx: &Context, cause: Option<&Error>) -> State {
     if cx.reader.is_relayed() {
         return State::Streaming;
     }
-    // A server that cannot be asked how a turn stands has nothing but its stream.
+    // A server that cannot report a turn's state has only the stream.
     let Some(reads) = cx.turn_reads() else { return State::Streaming };
     match cx.conventions().recovery {
         Recovery::Cursor(_) if cx.machine().cursor().is_unsure() => State::Polling(reads),
@@ -117,7 +117,7 @@ pub(super) fn follow(cx: &Context, cause: Option<&Error>) -> State {
 }
 
 impl Transition {
-    /// Another state asks.
+    /// Enters a state and makes its request.
     pub(super) fn to(state: State) -> Self {
         Self::with(state, Then::Ask)
     }
@@ -136,13 +136,13 @@ impl Transition {
 }
 
 impl State {
-    /// Whether the turn that is followed has ended meanwhile.
+    /// Whether the followed turn has ended meanwhile.
     pub(super) fn was_ended(&self, cx: &Context) -> bool {
         matches!(self, Self::Streaming | Self::Replaying(_) | Self::Checking(_) | Self::Polling(_))
             && cx.machine().status().is_terminal()
     }
 
-    /// Writes what the state asks for.
+    /// Writes the parameters of the state's request.
     pub(super) fn write(&self, cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
         match self {
             Self::ReadingNewest(state) => state.write(params),
@@ -169,7 +169,7 @@ impl State {
         }
     }
 
-    /// What the answer leads to.
+    /// Takes the response to the state's request.
     pub(super) fn answered(&mut self, cx: &mut Context, answer: &Object<'_>, now: f64) -> Transition {
         match self {
             Self::ReadingNewest(state) => state.answered(cx, answer),
@@ -191,18 +191,18 @@ impl State {
         }
     }
 
-    /// What follows when the stream has ended, or failed this way.
+    /// Takes the end of the stream, or its failure.
     pub(super) fn ended(&self, cx: &mut Context, failure: Option<Failure>, now: f64) -> Transition {
         match self {
             Self::Starting | Self::Streaming => {
                 streaming::dropped(cx, matches!(self, Self::Streaming), failure, now)
             }
-            // Nothing else has a stream.
+            // No other state has a stream.
             _ => Transition::stay(Then::Ask),
         }
     }
 
-    /// What the failure of a request leads to.
+    /// Takes the failure of a request.
     pub(super) fn failed(&mut self, cx: &mut Context, failure: Failure, now: f64) -> Transition {
         match self {
             Self::Starting if !cx.wants_stream => starting::failed(cx, failure),
@@ -217,7 +217,7 @@ impl State {
         }
     }
 
-    /// What follows when nothing more can be done about a failure.
+    /// Takes a failure for which no attempts are left.
     pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         match self {
             Self::Streaming if cx.reader.is_relayed() => streaming::unrelayed(cx, &error),
@@ -238,7 +238,7 @@ impl State {
         }
     }
 
-    /// Whether what the state asks for sends neither a start nor an answer.
+    /// Whether the state's request sends neither a start nor an answer.
     pub(super) fn sends_nothing(&self) -> bool {
         match self {
             Self::ReadingNewest(_) => true,

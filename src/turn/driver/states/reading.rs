@@ -1,5 +1,5 @@
-//! The record of a turn that has begun, read because its stream is of no use. What the record leads to depends on
-//! why it is read.
+//! Reads the record of a turn that has begun, because its stream is unusable. What follows depends on why the record is
+//! read.
 
 use crate::error::{Error, ErrorCode};
 use crate::features::{AttachedReaders, PartialLists, TurnReads};
@@ -11,22 +11,22 @@ use super::super::retry::Awaited;
 use super::listing::Listing;
 use super::{State, Then, Transition, answering, follow};
 
-/// How often a turn is read that stops without a reader: it may just have ended.
+/// How often to read a turn that stops without a reader: it may just have ended.
 const MOST_READS: u32 = 3;
 
-/// The stream brought nothing, or has expired once.
+/// Takes the record, read because the stream brought nothing or has expired once.
 pub(super) fn checked(cx: &mut Context, turn: &Object<'_>) -> Transition {
     if let Some(ended) = ended(cx, turn) {
         if cx.retry.expired_streams() > 0 {
             return list(cx, ended);
         }
-        // Its stream may still bring the rest.
+        // The stream may still bring the rest.
         cx.ended = ended.to_json();
     }
     Transition::to(follow(cx, None))
 }
 
-/// There is no stream to go back to.
+/// Takes the record of a turn that has no stream to return to.
 pub(super) fn polled(by: TurnReads, cx: &mut Context, turn: &Object<'_>) -> Transition {
     match ended(cx, turn) {
         Some(ended) => list(cx, ended),
@@ -39,7 +39,7 @@ pub(super) fn polled(by: TurnReads, cx: &mut Context, turn: &Object<'_>) -> Tran
 pub(in super::super) struct Abandoned {
     _by: AttachedReaders,
     reads_left: u32,
-    /// Why the stream was lost, if this run has seen that.
+    /// Why the stream was lost, if that happened in this run.
     cause: Option<Error>,
 }
 
@@ -66,7 +66,7 @@ impl Abandoned {
     }
 }
 
-/// The reading of what an ended turn waits for, where only its session says it.
+/// Reads what an ended turn waits for, if only its session shows it.
 #[derive(Debug)]
 pub(in super::super) struct ReadingSession {
     _by: PartialLists,
@@ -81,14 +81,14 @@ impl ReadingSession {
     }
 }
 
-/// How the turn ended, if its record says so.
+/// The terminal state in the turn's record, if it has ended.
 fn ended<'t, 'a>(cx: &mut Context, turn: &'t Object<'a>) -> Option<&'t Object<'a>> {
     let state = turn.object("state")?;
     let is_ended = matches!(state.text("status"), "done" | "cancelled" | "error");
     (!answering::is_still_paused(cx, state) && is_ended).then_some(state)
 }
 
-/// The turn has ended: its events are listed.
+/// Lists the events of a turn that has ended.
 fn list(cx: &Context, state: &Object<'_>) -> Transition {
     match cx.conventions().partial_lists() {
         Some(by) if is_silent(state) => {
@@ -99,7 +99,7 @@ fn list(cx: &Context, state: &Object<'_>) -> Transition {
     }
 }
 
-/// Whether a turn has paused, and does not say what it waits for.
+/// Whether a turn has paused without naming what it waits for.
 fn is_silent(state: &Object<'_>) -> bool {
     state.array("required_actions").is_empty()
         && state.object("termination").is_some_and(|ended| ended.text("type") == "suspended")

@@ -1,5 +1,5 @@
-//! A stream that does not resume after a sequence number, and that the server has recorded: the record is read from
-//! its beginning, and the stream resumes after it. What was delivered is not delivered again.
+//! A stream that cannot resume after a sequence number but was recorded by the server: the record is read from its
+//! beginning, and the stream resumes after it. Delivered events are not delivered again.
 
 use crate::features::FrameRecords;
 use crate::json::{Object, ObjectWriter};
@@ -13,7 +13,7 @@ use super::listing::backfill;
 use super::streaming::detached;
 use super::{State, Then, Transition, follow};
 
-/// Frames of a page: the most that servers send (`AgentEvent`, section 5).
+/// Frames per page: the maximum that servers return (`AgentEvent`, section 5).
 const PAGE: u64 = 200;
 
 /// The reading of a record of frames.
@@ -62,7 +62,7 @@ impl Replaying {
             return Transition::to(State::Streaming);
         }
         if cx.ended.is_empty() {
-            // If the turn runs, there are no frames yet.
+            // The record of a running turn may still be empty.
             let state = cx.turn_reads().map_or(State::Streaming, State::Checking);
             return Transition::with(state, Then::Wait(Awaited::Turn));
         }
@@ -70,13 +70,13 @@ impl Replaying {
     }
 }
 
-/// The record is of no use.
+/// Continues without the record, which is unusable.
 pub(super) fn unrecorded(cx: &mut Context) -> Transition {
     cx.reader.give_up_frame_record();
     Transition::to(follow(cx, None))
 }
 
-/// Writes which page of a record is read.
+/// Writes the parameters of a page of the record.
 pub(super) fn write(pager: &Pager, params: &mut ObjectWriter<'_>) -> Call {
     pager.write_as("cursor", params, PAGE);
     Call::ListTurnFrames

@@ -1,4 +1,4 @@
-//! Before a turn has begun: what is read before its start, and the start itself.
+//! Before a turn has begun: the reads before its start, and the start itself.
 
 use crate::error::ErrorCode;
 use crate::features::TurnLists;
@@ -11,10 +11,10 @@ use super::super::context::{Context, incomplete};
 use super::super::pager::{PAGE, TurnPages};
 use super::{Answering, Locating, State, Then, Transition, follow};
 
-/// Enough turns to show in which order they are listed.
+/// Enough turns to show the order of the list.
 const FIRST_PAGE: u64 = 2;
 
-/// The search for the session's newest turn. Some servers list the oldest turns first, so it may take all pages.
+/// The search for the session's newest turn. Some servers list the oldest turns first, so it may need all pages.
 #[derive(Debug)]
 pub(in super::super) struct ReadingNewest {
     _by: TurnLists,
@@ -46,7 +46,7 @@ impl ReadingNewest {
     }
 }
 
-/// Starts the turn. Answers that were taken are not sent again.
+/// Starts the turn. Accepted answers are not sent again.
 pub(in super::super) fn start(cx: &mut Context) -> Transition {
     match cx.separate_answers() {
         Some(by) => Answering::begin(by, cx),
@@ -54,7 +54,7 @@ pub(in super::super) fn start(cx: &mut Context) -> Transition {
     }
 }
 
-/// Reads the answer to a start, if it is the whole turn. Returns whether it is.
+/// Reads the response to a start, if it is the whole turn. Returns whether it is.
 pub(super) fn read_whole_turn(cx: &mut Context, answer: &Object<'_>) -> bool {
     let is_whole = cx.conventions().transcripts().is_some();
     if is_whole {
@@ -63,7 +63,7 @@ pub(super) fn read_whole_turn(cx: &mut Context, answer: &Object<'_>) -> bool {
     is_whole
 }
 
-/// The turn has begun: this is the server's record of it.
+/// Takes the server's record of a turn that has begun.
 pub(super) fn started(cx: &mut Context, turn: &Object<'_>) -> Transition {
     cx.reader.found(turn);
     if cx.wants_stream {
@@ -73,7 +73,7 @@ pub(super) fn started(cx: &mut Context, turn: &Object<'_>) -> Transition {
     Transition::stay(Then::Report(Ok(())))
 }
 
-/// A start, or an answer, has failed, and the turn has no id yet.
+/// Takes the failure of a start or an answer while the turn has no id.
 pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     if cx.retry.is_off() || failure.error.code == ErrorCode::FrameTooLarge {
         return Transition::end(cx.end_of(failure.error));
@@ -97,8 +97,9 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
     not_started(cx, failure)
 }
 
-/// Whether the relay knows the turn and has nothing of it, so that the same start would fail again: it is cut, has expired,
-/// was started by another request, or the agent did not answer. A 504 may also be that of a proxy, but not twice.
+/// Whether the relay knows the turn but has none of its frames, so that the same start would fail again: the turn is
+/// cut, has expired, was started by another request, or the agent did not respond. A 504 may also come from a proxy,
+/// but not twice.
 fn is_known_to_relay(cx: &Context, failure: &Failure) -> bool {
     match failure.error.status {
         Some(504) => cx.retry.attempts() > 0,
@@ -106,7 +107,8 @@ fn is_known_to_relay(cx: &Context, failure: &Failure) -> bool {
     }
 }
 
-/// Nothing came of a start. If some answers were taken, the turn has neither begun nor is it as it was.
+/// Ends a start that began nothing. If some answers were accepted, the turn has neither begun nor kept its former
+/// state.
 pub(super) fn not_started(cx: &mut Context, failure: Failure) -> Transition {
     cx.renew_turn();
     if !cx.has_answered() {

@@ -1,4 +1,4 @@
-//! A stream that is open, and what follows when it has ended.
+//! An open stream, and what follows when it has ended.
 
 use crate::error::{Error, ErrorCode};
 use crate::features::Relays;
@@ -13,16 +13,16 @@ use super::super::context::{Context, incomplete};
 use super::listing::{Listing, backfill};
 use super::{Locating, State, Then, Transition, follow, starting, watching};
 
-/// A connection that lasted this long has done its work even if it brought no event, in milliseconds.
+/// A connection that lasted this long counts as successful even without events, in milliseconds.
 const LONG_CONNECTION: f64 = 30_000.0;
-/// Streams in a row that end by themselves and bring nothing. After these the turn has nothing to bring.
+/// Consecutive streams that end by themselves and bring nothing, after which the turn is taken to have no more events.
 const MOST_EMPTY: u32 = 4;
-/// The same of a relay, which closes a stream only at its end, and rarely before it.
+/// The same for a relay, which almost never closes a stream before its end.
 const MOST_EMPTY_RELAYED: u32 = 2;
-/// A stream that has expired so often in a row does not come back, although its turn runs.
+/// A stream that expired this often in a row is gone for good, even if its turn runs.
 const MOST_EXPIRED: u32 = 2;
 
-/// Writes what asks for a stream that resumes where the last one broke.
+/// Writes the parameters of a stream that resumes where the last one broke.
 pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
     cx.request.write_turn(&cx.reader, params);
     if cx.reader.is_relayed()
@@ -40,14 +40,14 @@ pub(super) fn write(cx: &Context, params: &mut ObjectWriter<'_>) -> Call {
     Call::SubscribeTurn
 }
 
-/// The stream has ended. A stream that is no subscription is that of a start.
+/// Takes the end of a stream: that of a subscription, or else that of a start.
 pub(super) fn dropped(
     cx: &mut Context,
     is_subscription: bool,
     failure: Option<Failure>,
     now: f64,
 ) -> Transition {
-    // The end of a relay's connection is not that of the stream, unless the next one brings nothing either.
+    // The end of a relay's connection is not the end of the stream, unless the next connection brings nothing either.
     let is_cut_off =
         cx.reader.is_relayed() && !cx.retry.is_off() && (failure.is_some() || cx.reader.has_progressed());
     if !is_cut_off {
@@ -60,12 +60,12 @@ pub(super) fn dropped(
     let was_long = cx.opened_at.is_some_and(|opened_at| now - opened_at >= LONG_CONNECTION);
     if is_new {
         cx.retry.progressed();
-        // A stream that brings something is better than the list.
+        // A stream that brings events is better than the list.
         cx.ended.clear();
     } else if was_long {
         cx.retry.lasted();
     }
-    // What could not be read explains why the reading stopped.
+    // An unreadable event explains why the reading stopped.
     let failure = cx.reader.take_failure().map(Failure::from).or(failure);
     let is_answered = failure.is_none();
     let failure = failure.or_else(|| cx.reader.closing_failure().map(Failure::from));
@@ -74,7 +74,7 @@ pub(super) fn dropped(
     if cx.retry.is_off() {
         return Transition::end(if was_closed { StreamEnd::Eof } else { cx.end_of(failure.error) });
     }
-    // It was looked for, where nothing but a stream can tell of it.
+    // The turn was looked for in the stream, because nothing else can show it.
     if is_subscription && cx.turn_reads().is_none() && !cx.is_started() {
         return Locating::begin(cx, failure);
     }
@@ -86,15 +86,15 @@ pub(super) fn dropped(
         let is_empty = was_closed && !is_new && cx.retry.attempts() > 0;
         return relayed(cx, failure, is_subscription, is_empty);
     }
-    // What the server has by now may become more.
+    // The turn may still grow on the server.
     if is_answered && cx.conventions().repeats().is_some() && cx.reader.capabilities().may_answer_whole() {
         return watching::again(cx);
     }
     if !matches!(cx.conventions().recovery, Recovery::Cursor(_)) {
         return detached(cx, failure, is_subscription);
     }
-    // A stream that ends normally brings `turn.done`. One that ended by itself, or was long silent, and brought
-    // nothing may have nothing to bring: the turn's record says so.
+    // A stream that ends normally brings `turn.done`. One that ended by itself, or after a long silence, and brought
+    // nothing may have nothing left: the turn's record shows it.
     let is_empty = (was_closed || was_long) && !is_new && cx.retry.attempts() > 0;
     let remedy = failure.remedy();
     let has_expired = remedy == Remedy::Read;
@@ -105,7 +105,7 @@ pub(super) fn dropped(
     if remedy == Remedy::None {
         return gave_up(cx, failure.error, is_subscription);
     }
-    // A repeat looks like an event without a number. The turn's list of events tells them apart.
+    // A repeat cannot be distinguished from an event without a number; the turn's list of events can tell which it is.
     let is_gone = cx.retry.expired_streams() >= MOST_EXPIRED || cx.machine().cursor().is_unsure();
     let can_wait = has_expired || !cx.retry.is_exhausted();
     let state = match cx.turn_reads() {
@@ -113,11 +113,12 @@ pub(super) fn dropped(
         Some(by) if has_expired || can_wait && is_empty && cx.ended.is_empty() => State::Checking(by),
         _ => State::Streaming,
     };
-    // A server that says that the stream has expired can be asked at once.
+    // After the server reported that the stream has expired, it can be asked at once.
     if has_expired { Transition::to(state) } else { Transition::with(state, Then::Retry(failure)) }
 }
 
-/// A relay's connection has ended. `is_empty` if the relay closed it and it brought nothing, nor did the one before it.
+/// Takes the end of a relay's connection. `is_empty` if the relay closed it and neither it nor the previous one brought
+/// anything.
 fn relayed(cx: &mut Context, failure: Failure, is_subscription: bool, is_empty: bool) -> Transition {
     cx.retry.stream_dropped(is_empty, false);
     let is_cut = failure.error.code == ErrorCode::Cut;
@@ -129,19 +130,19 @@ fn relayed(cx: &mut Context, failure: Failure, is_subscription: bool, is_empty: 
     }
     cx.reader.give_up_relay();
     if is_cut {
-        // The relay answered.
+        // The relay responded.
         cx.retry.answered();
     }
     detached(cx, failure, is_subscription)
 }
 
-/// All attempts to reach the relay have failed.
+/// Leaves the relay after all attempts to reach it have failed.
 pub(super) fn unrelayed(cx: &mut Context, error: &Error) -> Transition {
     cx.reader.give_up_relay();
     Transition::to(follow(cx, Some(error)))
 }
 
-/// A stream has ended that does not resume after a sequence number.
+/// Takes the end of a stream that cannot resume after a sequence number.
 pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool) -> Transition {
     if let Recovery::None(_) = cx.conventions().recovery {
         return lost(&failure.error);
@@ -152,7 +153,7 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
         return gave_up(cx, failure.error, is_subscription);
     }
     match failure.error.status {
-        // The server does not know the place any more.
+        // The server no longer knows the position.
         Some(410) => cx.reader.set_frame_cursor(""),
         Some(404 | 405 | 501) => cx.reader.give_up_frame_record(),
         _ if cx.reader.is_divergent() => cx.reader.give_up_frame_record(),
@@ -160,7 +161,7 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
     }
     match follow(cx, Some(&failure.error)) {
         state @ (State::Streaming | State::Replaying(_)) => Transition::with(state, Then::Retry(failure)),
-        // As an attempt, so that it is told why.
+        // Counts as an attempt, so that the reason is reported.
         state if Relays::EXISTS && failure.error.code == ErrorCode::Cut => {
             Transition::with(state, Then::Retry(failure))
         }
@@ -168,7 +169,7 @@ pub(super) fn detached(cx: &mut Context, failure: Failure, is_subscription: bool
     }
 }
 
-/// Nothing more can be done about a stream. How the turn stands is read once, if all attempts have failed.
+/// Gives up a stream. If all attempts have failed, the turn's state is read once.
 pub(super) fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Transition {
     match cx.turn_reads().filter(|_| is_subscription && cx.retry.is_exhausted()) {
         Some(by) => Transition::to(State::LastResort(by, error)),
@@ -176,14 +177,14 @@ pub(super) fn gave_up(cx: &Context, error: Error, is_subscription: bool) -> Tran
     }
 }
 
-/// Why a stream is resumed that ended by itself.
+/// The failure of a stream that ended by itself too early.
 fn cut_short(cx: &Context) -> Failure {
     let before = if cx.is_started() { "turn.done" } else { "turn.created" };
     let parts = ["the stream ended before `", before, "`"];
     Error::of(ErrorCode::Incomplete, &parts).into()
 }
 
-/// The stream was all there was.
+/// Ends a turn of which nothing but the lost stream existed.
 fn lost(cause: &Error) -> Transition {
     let before = "the stream was lost before the turn ended, and the agent keeps no history: ";
     Transition::end(StreamEnd::Lost(incomplete(before, cause, "; received events are kept")))

@@ -1,5 +1,5 @@
-//! A turn whose server knows no turns. The session's transcript tells whether it has ended; the turn is found in it
-//! by its input.
+//! A turn whose server knows no turns. The session's transcript shows whether it has ended; the turn is found there by
+//! its input.
 
 use crate::error::{Error, ErrorCode};
 use crate::features::{Transcripts, TurnReads};
@@ -11,17 +11,17 @@ use super::super::retry::Awaited;
 use super::listing::{apply, completed, finish, gave_up, is_whole};
 use super::{State, Then, Transition};
 
-/// Reads in a row, over 10 minutes, of a transcript that stays the same before its turn is given up. Servers may store
-/// a turn when it has ended, and a tool may run for minutes.
+/// How many consecutive reads of an unchanged transcript, over 10 minutes, before the turn is given up. Servers may
+/// store a turn only when it has ended, and a tool may run for minutes.
 const MOST_UNCHANGED: u32 = 300;
 
 /// The reading of a transcript.
 #[derive(Debug)]
 pub(in super::super) struct Watching {
     _by: (Transcripts, TurnReads),
-    /// The size of what the transcript had of the turn, in bytes.
+    /// The size of the turn in the transcript, in bytes.
     known_bytes: usize,
-    /// How the turn ended, if that is known (a JSON object).
+    /// How the turn ended, if known (a JSON object).
     ended: String,
 }
 
@@ -30,11 +30,11 @@ impl Watching {
         Self { _by: by, known_bytes: 0, ended }
     }
 
-    /// The transcript has this of the turn: all of it, a part, or nothing.
+    /// Takes what the transcript has of the turn: all, a part, or nothing.
     pub(super) fn answered(&mut self, cx: &mut Context, turn: &Object<'_>) -> Transition {
         let state = turn.object("state").unwrap_or(const { &Object::new() });
         let events = turn.array("events");
-        // Another client may have sent the same; or the transcript is behind the stream.
+        // Another client may have sent the same input, or the transcript may lag behind the stream.
         let is_exact = turn.get("is_exact").and_then(Value::as_bool) == Some(true);
         if state.text("status") != "running" && (!is_exact || cx.reader.goes_on_with(events)) {
             self.ended = state.to_json();
@@ -48,9 +48,9 @@ impl Watching {
         self.unfinished(cx, turn.json("events").len())
     }
 
-    /// The transcript does not have the whole turn. A server that stores a turn when it has ended shows nothing
-    /// before, and one that has lost it never shows anything. So the turn is waited for while the transcript grows,
-    /// and for some time after that.
+    /// Waits for a transcript that does not have the whole turn. A server that stores finished turns shows nothing
+    /// until the end, and a server that lost the turn never shows anything. So the wait goes on while the transcript
+    /// grows, and for some time after that.
     fn unfinished(&mut self, cx: &mut Context, bytes: usize) -> Transition {
         if std::mem::replace(&mut self.known_bytes, bytes) != bytes {
             cx.retry.changed();
@@ -65,7 +65,7 @@ impl Watching {
         Transition::end(StreamEnd::Lost(error))
     }
 
-    /// Nothing more can be done about a failure.
+    /// Ends the turn after a failure without recovery.
     pub(super) fn gave_up(&self, cx: &mut Context, error: Error) -> Transition {
         if cx.machine().status().is_terminal() {
             return gave_up(cx, &self.ended, &error);
@@ -74,7 +74,7 @@ impl Watching {
     }
 }
 
-/// Reads once more what the server has of the session, in place of a stream.
+/// Reads the server's state of the session once more, in place of a stream.
 pub(super) fn again(cx: &Context) -> Transition {
     if cx.retry.waits() < MOST_UNCHANGED {
         return Transition::with(State::Streaming, Then::Wait(Awaited::History));

@@ -3,7 +3,7 @@
 use crate::turn::driver::TurnDriver;
 use crate::turn::driver::states::State;
 
-/// Each state: its name, what it asks for, and what it is for.
+/// Each state: its name, its requests, and its purpose.
 pub(super) const STATES: [(&str, &str, &str); 16] = [
     ("Ended", "–", "Nothing is being done: before the first run, and after each."),
     ("ReadingNewest", "`ListNewestTurns`", "Which turn is the session's newest is read before the start."),

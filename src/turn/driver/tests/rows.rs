@@ -39,7 +39,7 @@ impl On {
     }
 }
 
-/// What an outcome leads to.
+/// The transition after an outcome.
 pub(super) struct Row {
     pub(super) from: &'static str,
     pub(super) on: On,

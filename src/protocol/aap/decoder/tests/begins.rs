@@ -1,4 +1,4 @@
-//! How a turn begins: with what it was given, whatever comes first (sections 4 and 5).
+//! How a turn begins: with its input, whatever comes first (sections 4 and 5).
 
 use serde_json::{Value as Json, json};
 
@@ -51,7 +51,7 @@ fn what_it_follows_is_told() {
     assert_eq!(seen.events[0]["previous_turn_id"], "turn-1");
 }
 
-/// No server repeats the answers that it was given; that a call was denied is told as the specification words it.
+/// No server repeats the answers that it received; a denied call is reported in the specification's words.
 #[test]
 fn section_5_answers_are_told_at_the_beginning() {
     let approval = |id: &str, approval: Json| json!({"type": "user.tool_approval", "thread_id": "main", "tool_call_id": id, "approval": approval});

@@ -1,4 +1,4 @@
-//! Tool calls: parallel, interleaved, named anew, and which of them wait (section 5).
+//! Tool calls: parallel, interleaved, with reused ids, and which of them are pending (section 5).
 
 use serde_json::{Value as Json, json};
 
@@ -98,7 +98,7 @@ fn a_message_makes_a_call_once() {
     assert_eq!(seen.pending(), ["Response a"]);
 }
 
-/// Some models number their calls anew in every message.
+/// Some models reuse call ids in every message.
 #[test]
 fn calls_of_one_id_in_two_messages_are_two() {
     let frames =
@@ -108,7 +108,7 @@ fn calls_of_one_id_in_two_messages_are_two() {
     assert_eq!(seen.of("tool.response")[0]["id"], "t:0:0");
     let ids: Vec<_> = seen.of("tool.response_required").iter().map(|event| event["id"].clone()).collect();
     assert_eq!(ids, ["t:asks:1:0", "t:asks:1:1"]);
-    // A result is of the newest.
+    // A result belongs to the newest call.
     let seen = play(&[&frames[..4], &[result("0", "second"), stop("tool_use")]].concat());
     assert_eq!(seen.of("tool.response")[1]["id"], "t:1:0");
     assert_eq!(seen.pending(), ["Response 1"]);
@@ -129,7 +129,7 @@ fn calls_of_one_message_have_a_limit() {
     assert_eq!(problems, [Some("the message has too many calls"); 2]);
 }
 
-/// What waits is never forgotten: what has a result makes room, and where nothing does, a call is a problem.
+/// Pending calls are never forgotten: calls with results make room, and without room a call is a problem.
 #[test]
 fn calls_that_wait_are_remembered() {
     let round = |number: usize, is_answered: bool| {

@@ -1,5 +1,5 @@
-//! Tests of the decoder: what each kind of frame becomes, in each mode, and what becomes of frames that are none.
-//! Section numbers are the protocol note's.
+//! Tests of the decoder: the events of each kind of frame, in each mode, and of invalid frames. Section numbers are the
+//! protocol note's.
 
 mod begins;
 mod calls;
@@ -22,7 +22,7 @@ use crate::protocol::tests::seen::Seen;
 use crate::sse::Frame;
 
 impl Seen {
-    /// The state that the turn ended in; `null` if it did not.
+    /// The state in which the turn ended; `null` if it did not.
     fn state(&self) -> Json {
         let done = self.of("turn.done");
         assert!(done.len() <= 1, "a turn ends once");
@@ -30,7 +30,7 @@ impl Seen {
         done.first().map_or(Json::Null, |done| done["state"].clone())
     }
 
-    /// The messages, whole: of each what it says.
+    /// The whole messages, with their texts.
     fn messages(&self) -> Vec<Json> {
         let messages = self.index.messages().iter().map(|message| {
             let mut message = said(serde_json::from_str(&message.to_json("main")).expect("JSON"));
@@ -48,7 +48,7 @@ impl Seen {
         unknown.map(|event| (&event["wire_type"], &event["raw"], event["problem"].as_str())).collect()
     }
 
-    /// The calls that wait: for what, and their ids.
+    /// The pending calls: the kind of action, and their ids.
     fn pending(&self) -> Vec<String> {
         self.index.pending().iter().map(|action| format!("{:?} {}", action.kind, action.id)).collect()
     }
@@ -80,12 +80,12 @@ fn frame<'f>(event: &'f str, data: &'f str) -> Frame<'f> {
     Frame { event, data, id: None, has_own_id: false }
 }
 
-/// A decoder of the turn `t` of a client with two tools of its own.
+/// A decoder of the turn `t`, for a client with two tools.
 fn decoder() -> TurnDecoder {
     decoder_of(&json!([{"type": "user.message", "content": "Hi"}]))
 }
 
-/// A decoder of the turn that is given this.
+/// A decoder of the turn with this input.
 fn decoder_of(input: &Json) -> TurnDecoder {
     let params = json!({"turnId": "t", "input": input, "terms": {"tools": ["mine", "ours"]}}).to_string();
     let mut decoder = TurnDecoder::default();
@@ -107,7 +107,7 @@ fn play<'f>(frames: impl IntoIterator<Item = &'f Wire>) -> Seen {
     feed(&mut decoder(), frames)
 }
 
-/// Decodes an answer that came whole.
+/// Decodes a whole response.
 fn whole(answer: &Json) -> Seen {
     let (mut decoder, mut seen) = (decoder(), Seen::default());
     decoder.body(Value::parse(&answer.to_string()).expect("JSON"), &mut seen);

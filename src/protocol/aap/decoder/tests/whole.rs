@@ -1,4 +1,4 @@
-//! Answers that come whole (section 4): the events are those of a stream.
+//! Whole responses (section 4): the events are those of a stream.
 
 use serde_json::{Value as Json, json};
 
@@ -52,7 +52,7 @@ fn contents_are_texts_blocks_or_nothing() {
     }
 }
 
-/// A message of the protocol that follows another one without a result between them goes on with it.
+/// A protocol message that directly follows another one, without a result in between, continues it.
 #[test]
 fn section_4_only_results_part_messages() {
     let say = |text: &str| json!({"role": "assistant", "content": text});
@@ -113,7 +113,7 @@ fn calls_and_results_that_are_none_are_kept() {
     assert!(seen.pending().is_empty());
 }
 
-/// Like a stream that breaks off: what could be read stands, and the turn has not ended.
+/// Like a stream that breaks off: the readable part stays, and the turn has not ended.
 #[test]
 fn an_answer_without_its_end_is_kept_whole() {
     let said = json!([{"role": "assistant", "content": "Hi"}]);

@@ -116,7 +116,7 @@ fn what_is_said_twice_counts_once() {
     assert_eq!(indexes, [0, 0, 1]);
 }
 
-/// Some models number their calls anew in every message.
+/// Some models reuse call ids in every message.
 #[test]
 fn the_same_id_in_the_next_message_is_another_call() {
     let mut frames = calling("a", "c");

@@ -86,7 +86,7 @@ fn other_ends_are_what_they_are() {
     );
 }
 
-/// Section 1.5: the end is authoritative, and one failure is told, not two.
+/// Section 1.5: the end is authoritative, and one failure is reported, not two.
 #[test]
 fn an_error_before_the_end_gives_its_code() {
     for dialect in DIALECTS {
@@ -103,7 +103,7 @@ fn an_error_before_the_end_gives_its_code() {
         );
         assert_eq!(seen.of("turn.done").len(), 1);
         assert_eq!(seen.last()["state"]["code"], "LLM_ERROR");
-        // A run that went on in spite of it has not failed.
+        // A run that continued in spite of it has not failed.
         let seen = play([&run_start(), &error, &finish("natural_end")]);
         assert_eq!(seen.last()["state"]["status"], "done");
     }
@@ -212,7 +212,7 @@ fn another_runs_end_is_not_this_ones() {
     assert_eq!(seen.last()["problem"], "it belongs to another run");
 }
 
-/// Section 5: a run that waited goes on, and fails or ends anew.
+/// Section 5: a run that waited continues, and fails or ends again.
 #[test]
 fn a_run_that_goes_on_ends_again() {
     let start = awaken("run_start", json!({"run_id": "r", "thread_id": "s"}));

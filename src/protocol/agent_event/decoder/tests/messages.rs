@@ -205,7 +205,7 @@ fn an_inference_without_a_step_has_a_message() {
     assert_eq!(seen.last()["id"], "r:2");
 }
 
-/// Section 5: a broken stream that begins anew within its step.
+/// Section 5: a broken stream that restarts within its step.
 #[test]
 fn a_reset_takes_everything_back() {
     let reset = awaken("stream_reset", json!({"reason": "idle stall"}));

@@ -1,4 +1,4 @@
-//! Results of calls, and answers on their way to them.
+//! Results of calls, and answers in flight to them.
 
 use serde_json::{Value as Json, json};
 

@@ -34,7 +34,7 @@ fn a_run_begins_as_a_turn() {
     assert_eq!(seen.last().get("created_at"), None);
 }
 
-/// Section 5: a run that was suspended goes on under its id.
+/// Section 5: a run that was suspended continues under its id.
 #[test]
 fn a_run_that_goes_on_begins_once() {
     let seen = begin([&awaken_start("r"), &awaken_start("r"), &step("m")]);
@@ -110,7 +110,7 @@ fn frames_of_an_event_store_are_unwrapped() {
     assert_eq!(play([&twice]), Seen::default());
 }
 
-/// A store that cannot go on with its stream has not ended the run.
+/// A store that cannot continue its stream has not ended the run.
 #[test]
 fn a_stores_failure_is_not_the_runs() {
     let mut decoder = RunDecoder::default();

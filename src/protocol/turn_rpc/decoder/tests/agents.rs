@@ -174,7 +174,7 @@ fn on_another_connection_it_is_asked_again() {
         ask(&mut turn, "a", id, METHOD);
     }
     turn.decoder.answered(&[("a".to_owned(), "c1".to_owned())]);
-    // Its answer is on its way.
+    // Its answer is in flight.
     ask(&mut turn, "a", 1, METHOD);
     resume(&mut turn, json!([call("s", "spawnAgent", "a", "pendingInit")]));
     turn.notify("thread/status/changed", json!({"turnId": "", "status": {"type": "active"}}));

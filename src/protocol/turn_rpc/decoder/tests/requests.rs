@@ -121,7 +121,7 @@ fn a_call_that_asks_more_than_once_is_answered_more_than_once() {
     assert_eq!(waiting(&turn), ["b", "request:2", "c"], "it is free again");
 }
 
-/// What a connection that comes back is told of a turn that waits.
+/// The messages of a reconnected connection about a turn that waits.
 fn resumed(turn: &mut Reading) {
     turn.resume(&json!({"sessionId": "t", "turnId": "u"}));
     let turns = json!([{"id": "u", "status": "inProgress", "items": []}]);
