@@ -1,4 +1,4 @@
-//! AG-UI, version 1.0, and 0.x on request: one POST, one stream of events, a conversation that the client holds.
+//! AG-UI, version 1.0, and 0.x on request: one POST, one stream of events, and a conversation that the client keeps.
 //!
 //! In the order of a run:
 //! - `runs`: a request becomes a run; `server`: the servers that this one stands for;
