@@ -1,4 +1,4 @@
-//! Node's test runner: over which files, how many at a time, with which programs, and what runs once more.
+//! Node's test runner: its files, how many run at a time, its programs, and what runs a second time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use crate::test::report::Verdict;
 use crate::test::session::{LIMIT, Session};
 use crate::test::tally::{self, Tally};
 
-/// Directories whose tests wait more than they work (connections break, tabs come back, people answer), and how many of
-/// their files run at a time. Each file has a process, a gateway and a browser of its own.
+/// Directories whose tests wait more than they work (connections break, tabs return, people answer), and how many of
+/// their files run at a time. Each file has its own process, gateway and browser.
 const WAITING: [(&str, usize); 4] =
     [("tests/e2e", 3), ("tests/engines", 3), ("tests/bindings", 2), ("pkg/test", 3)];
 
-/// Of how many files that fail the tests run once more. Where more fail, that was no accident.
+/// The largest number of failed files whose tests run a second time. More failures are not an accident.
 const MOST_AGAIN: usize = 3;
 
 /// Files of tests for Node's test runner, which is started for each of them.
 #[derive(Debug)]
 pub(super) struct NodeTests {
-    /// The runner without a file, for what it needs to know.
+    /// The runner without a file, to query it.
     pub(super) runner: Command,
     files: Vec<PathBuf>,
     /// How many files run at a time.
@@ -59,7 +59,7 @@ impl NodeTests {
         self.files.extend(files);
     }
 
-    /// Runs them and counts their tests. Files that fail run once more, by themselves.
+    /// Runs them and counts their tests. Files that fail run a second time, alone.
     pub(super) fn run(&self, session: &Session<'_>) -> Result<Verdict> {
         let mut played = Tally::default();
         let mut failed = Vec::new();
@@ -111,7 +111,7 @@ impl NodeTests {
         ended.into_iter().map(|(_, file, run)| (file, run)).collect()
     }
 
-    /// A file may have no test for the engine that plays.
+    /// A file may have no test for the current engine.
     fn run_file(&self, file: &Path) -> Result<Tally> {
         let mut runner = Command::new(self.runner.get_program());
         runner.args(self.runner.get_args()).arg(file);
@@ -143,7 +143,7 @@ pub(super) fn test_files(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Tells tests in a browser where the programs are that they start.
+/// Sets the paths of the programs that tests in a browser start.
 pub(super) fn in_browser(session: &Session<'_>, runner: &mut Command) -> Result<()> {
     runner.env("TURNWIRE_GATEWAY", session.gateway()?);
     let browser = session.browser()?;
