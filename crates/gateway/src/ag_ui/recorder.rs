@@ -12,7 +12,7 @@ use super::threads::App;
 use super::wire::Wire;
 use crate::agents::{FinishReason, MAIN, MessageKey, Server, Step, SubAgent, Tool, tokens};
 
-/// The model of all scripts, as it is told.
+/// The model's name that all scripts report.
 pub(super) const MODEL: &str = "scripted-1";
 
 /// The ids of one run.

@@ -79,7 +79,7 @@ impl Threads {
         calls.extend(waiting.tools().map(|call| (call.to_owned(), Arc::clone(waiting))));
     }
 
-    /// What waits for the tool messages at the end of a request.
+    /// The pending questions that the tool messages at the end of a request answer.
     pub(super) fn waiting_for(&self, input: &RunInput) -> Option<Arc<Waiting>> {
         let tools = input.messages.iter().rev().skip_while(|message| message.role() == "user");
         let mut tools = tools.take_while(|message| message.role() == "tool");

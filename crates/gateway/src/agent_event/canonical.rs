@@ -79,7 +79,7 @@ impl Scope {
         Self::Run { run_id: id.into() }
     }
 
-    /// The scope as a word of its own.
+    /// The scope as one word.
     pub(super) fn key(&self) -> String {
         match self {
             Self::Thread { thread_id: id } | Self::Run { run_id: id } => format!("{}{id}", self.prefix()),

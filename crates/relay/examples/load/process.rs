@@ -1,4 +1,4 @@
-//! What is measured: a relay as a process of its own, which is this program once more.
+//! The measured relay: a separate process, which runs this program again.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -119,7 +119,7 @@ impl Relay {
         let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |place: usize| fields.get(place).and_then(|field| field.parse::<u64>().ok());
         let ticks = ticks(11).zip(ticks(12)).map(|(user, system)| user + system).ok_or("no times")?;
-        // Linux tells times in hundredths of a second.
+        // Linux reports times in hundredths of a second.
         Ok(Duration::from_millis(ticks * 10))
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct Reader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     Ended,
-    /// The relay ends: the reader is to come again, elsewhere.
+    /// The relay shuts down: the reader must reconnect to another one.
     SentAway,
     Broken,
 }
@@ -62,12 +62,12 @@ impl Reader {
         Ok(Self { stream, rest: Vec::new(), buffer: Vec::new() })
     }
 
-    /// With a buffer of its own, which makes large pages cheap.
+    /// With its own buffer, which makes large pages cheap.
     pub(crate) fn with_buffer(self, size: usize) -> Self {
         Self { buffer: vec![0; size], ..self }
     }
 
-    /// Reads what has come, and tells of each frame how long it was on its way, in nanoseconds.
+    /// Reads the available frames, and reports each one's latency in nanoseconds.
     pub(crate) async fn read(&mut self, each: &mut impl FnMut(u64)) -> Result<(), Over> {
         let mut small = [0; 4096];
         let buffer = if self.buffer.is_empty() { &mut small[..] } else { &mut self.buffer[..] };

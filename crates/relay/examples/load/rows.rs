@@ -72,7 +72,7 @@ impl Bench {
         Way { at: self.agent, path: "" }
     }
 
-    /// Each event's time on its way, and how many did not come: turns at once, 50 events a second each.
+    /// Each event's latency, and how many were lost: simultaneous turns, 50 events a second each.
     pub(crate) async fn paced(&self, way: Way, name: &str) -> Result<(Times, u64)> {
         let count = self.work.seconds * 50;
         let pace = Pace { count, pause: Duration::from_millis(20), stays: false };
@@ -221,7 +221,7 @@ impl Bench {
         per_second(came, readers as u64 * count, relay.processor()?.saturating_sub(before))
     }
 
-    /// Many readers of one turn: what an idle one takes (KiB), then each event's time to all of them, then all come again at once.
+    /// Many readers of one turn: an idle one's memory (KiB), then each event's time to all of them, then all reconnect at once.
     pub(crate) async fn crowd(&self, relay: &Relay) -> Result<Crowd> {
         let (readers, events) = (self.work.readers, 20_u64);
         // A second for each event; the readers come before the first two thousand are through.

@@ -26,7 +26,7 @@ pub(crate) enum Law {
     Kept,
     /// The agent gets each turn at most once.
     Once,
-    /// Every reader hears of the end.
+    /// Every reader receives the end.
     Heard,
     /// `done` means that the agent said so, and that all of it is there.
     Done,

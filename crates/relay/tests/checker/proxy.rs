@@ -23,7 +23,7 @@ pub(crate) struct Proxy {
 
 type Targets = Arc<Mutex<Vec<SocketAddr>>>;
 
-/// What becomes of the connections that are open when it is given.
+/// What happens to the open connections.
 #[derive(Debug, Clone, Copy)]
 enum Order {
     Flow,

@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::tab::{Page, Tabs};
 use crate::upstream::{self, ENDINGS, Ending, Protocol, Script};
 
-/// How long tabs may take to hear of the end, before the schedule gives up on them. The laws allow less.
+/// How long tabs may take to receive the end before the schedule gives up on them. The laws allow less.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What happens to the processes and connections. Each has ended before the next one begins.
@@ -225,7 +225,7 @@ impl World {
         });
     }
 
-    /// When all is over: each turn is read from its beginning, and started once more.
+    /// At the end, each turn is read from its beginning, and its start is repeated.
     async fn read_again(&mut self) {
         for script in self.scripts.clone() {
             let page = self.page(script, false);

@@ -29,7 +29,7 @@ enum Fault {
     Kill,
     /// It stands still for longer than the others wait for it.
     Pause,
-    /// It is told to end, and is started again.
+    /// It is shut down, and started again.
     Terminate,
     /// Redis crashes, and is started again with what it has kept.
     KillRedis,
@@ -198,7 +198,7 @@ impl World {
         self.balance();
     }
 
-    /// When all is over: each turn is read from its beginning, and started once more.
+    /// At the end, each turn is read from its beginning, and its start is repeated.
     async fn read_again(&mut self) {
         for script in self.scripts.clone() {
             let page = self.page(script, false);

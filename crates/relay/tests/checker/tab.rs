@@ -1,4 +1,4 @@
-//! A page's tab: starts a turn or joins it, and comes again after its last frame until it has heard of the end.
+//! A page's tab: starts a turn or joins it, and reconnects after its last frame until it has received the end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::history::{Connection, Heard, History, Refused, Tab};
 use crate::random::Random;
 use crate::upstream::{Protocol, Script, is_last};
 
-/// Silence after which a tab gives a connection up. A turn that goes on is never silent for so long, but for the stalls.
+/// The silence after which a tab gives a connection up. A running turn is never silent for so long, except in stalls.
 const SILENCE: Duration = Duration::from_secs(2);
 /// How long a start may take to be answered: an agent that does not answer is given up by the relay before.
 const ANSWER: Duration = Duration::from_secs(6);
-/// The pause before a tab comes again.
+/// The pause before a tab reconnects.
 const PAUSE: Duration = Duration::from_millis(80);
 
 /// What the relay says of a start that it has not sent.
@@ -45,7 +45,7 @@ enum Answer {
     Stream(String, Response),
     /// The tab knows how the turn ended.
     Heard(Heard),
-    /// It comes again later.
+    /// It reconnects later.
     Again,
     /// The relay knows no such turn.
     NotThere,
@@ -105,7 +105,7 @@ impl Page {
                         });
                     });
                     let heard = self.stream(response, &note).await;
-                    // With the start's answer, or without: it may come again by either.
+                    // With or without the start's response: either lets it reconnect.
                     must_start = self.starts && self.random.percent(30);
                     note(&mut |tab| {
                         cursor = tab
@@ -197,7 +197,7 @@ impl Page {
             .then(|| format!("another start of the same turn was answered with {status}"))
     }
 
-    /// Sends the start once more, after the end. Returns what is wrong with the answer.
+    /// Repeats the start after the end. Returns what is wrong with the response.
     pub(crate) async fn start_again(&self) -> Option<String> {
         let answer = timeout(ANSWER, self.start(0).send()).await.ok()?.ok()?;
         let status = answer.status().as_u16();
@@ -291,7 +291,7 @@ fn numbered(frame: &str) -> Option<(u64, &str)> {
     Some((offset.parse().ok()?, frame))
 }
 
-/// A cut that the relay tells of.
+/// A cut that the relay reports.
 fn told(frame: &str) -> Option<Heard> {
     let data = frame.strip_prefix("event: turnwire.cut\ndata: ")?;
     let data: serde_json::Value = serde_json::from_str(data).ok()?;
