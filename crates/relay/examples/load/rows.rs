@@ -221,7 +221,8 @@ impl Bench {
         per_second(came, readers as u64 * count, relay.processor()?.saturating_sub(before))
     }
 
-    /// Many readers of one turn: an idle one's memory (KiB), then each event's time to all of them, then all reconnect at once.
+    /// Many readers of one turn: an idle one's memory (KiB), then each event's time to all of them, then all reconnect
+    /// at once.
     pub(crate) async fn crowd(&self, relay: &Relay) -> Result<Crowd> {
         let (readers, events) = (self.work.readers, 20_u64);
         // A second for each event; the readers come before the first two thousand are through.
