@@ -24,7 +24,7 @@ if (dead.length > 0) {
   process.exit(1);
 }
 
-/** Copies the demo, which plays scripts of its own: the site has no gateway. */
+/** Copies the demo, which plays its own scripts: the site has no gateway. */
 function demo() {
   const folder = join(OUT, "public", "demo");
   cpSync(join(ROOT, "www", "dist"), folder, { recursive: true });

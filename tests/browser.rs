@@ -192,7 +192,7 @@ mod core {
             exports::turn_push(self.0, len, false) & 7 == 1
         }
 
-        /// Tells how a step went.
+        /// Reports the result of a step.
         fn next(&self, outcome: u8, text: &str) -> String {
             pass(text.as_bytes());
             given(exports::turn_next(self.0, outcome, 0, 0, false, 0.0, 0.5))

@@ -2,7 +2,7 @@
 //! events and records in `pkg/src/wire/events.ts`, those of a protocol's own frames in `pkg/src/wire/native.ts`. A
 //! change to them is a visible diff.
 //!
-//! `UPDATE_GOLDEN=1 cargo test --test golden_types` writes the files anew.
+//! `UPDATE_GOLDEN=1 cargo test --test golden_types` rewrites the files.
 #![cfg(not(target_arch = "wasm32"))]
 
 use std::fmt::Write as _;

@@ -599,7 +599,7 @@ fn every_history_tells_turns() {
             }
         }
     }
-    // Section 6: after a reload, what waits is in the history.
+    // Section 6: after a reload, the pending calls are in the history.
     let params = json!({"sessionId": "s", "terms": {"tools": ["get_weather"]}});
     let turns =
         list(Call::ListTurns, &params, &answer("20-client-tool-delta-a2-history.http")).expect("a list");
@@ -622,7 +622,7 @@ fn a_compacted_history_has_fewer_turns() {
 }
 
 /// Finding 1: the server as it was shipped closes its streams too early. What came is kept, and the turn has not
-/// ended; its history tells the rest.
+/// ended; its history has the rest.
 #[test]
 fn streams_that_lose_their_end_have_none() {
     let lost = |name: &str| seen(&format!("as-shipped-0.8.0/{name}.sse"));
@@ -721,7 +721,7 @@ fn ends_have_reasons() {
     }
 }
 
-/// Section 5: what waits, for whom.
+/// Section 5: which calls wait, and for whom.
 #[test]
 fn calls_wait_for_results_and_for_permission() {
     for (name, waiting) in [

@@ -306,7 +306,7 @@ fn suspension_of(recording: &Recording) -> (String, Json) {
     (kind, actions[0]["tool_calls"][0].clone())
 }
 
-/// Section 2.2: what waits, with all that the page needs to ask and the client to answer.
+/// Section 2.2: the pending calls, with all that the page needs to ask and the client to answer.
 #[test]
 fn suspended_runs_ask() {
     let approval = recording("tirea/suspended");
@@ -403,7 +403,7 @@ fn retried_steps_are_one_message() {
     }
 }
 
-/// Section 1.5: one failure is told, with its code.
+/// Section 1.5: one failure is reported, with its code.
 #[test]
 fn failures_are_failures() {
     let cases = [

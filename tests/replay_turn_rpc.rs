@@ -86,7 +86,7 @@ impl Dialog {
             }
             let is_response = message.json.get("method").is_none();
             let method = asked.get(&message.json["id"].to_string()).and_then(Json::as_str);
-            // The stream hears of its start and its timeline; whatever else was asked belongs to others.
+            // The stream gets its start and its timeline; other requests belong to others.
             let is_own = if is_response {
                 matches!(method, Some("turn/start" | "turn/timeline"))
                     && !heard.iter().any(|known: &Message| {
@@ -168,7 +168,7 @@ impl Dialog {
                     first_is_ours(json!({"response_to": "thread/resume", "result": {"thread": thread}})),
                     first_is_ours(json!({"response_to": "thread/turns/list", "result": turns})),
                 ];
-                // What waits is asked again.
+                // Pending requests are repeated.
                 let mut waiting: Vec<&Message> = Vec::new();
                 for message in heard {
                     match message.json["method"].as_str() {
@@ -416,7 +416,7 @@ fn broken(dialog: &Dialog, at: usize, back: usize, early: usize, is_new: bool) -
     with(&params, |params| decoder.resume(params));
     let early = (back + early).min(dialog.heard.len());
     let snapshot = dialog.snapshot(early);
-    // What was asked for on the connection that broke is answered there; what is asked for on this one, here.
+    // Requests are answered on their own connection: those of the broken one there, those of this one here.
     let is_answer = |data: &&str| data.starts_with(TIMELINE);
     let answer = texts(0, dialog.heard.len()).rfind(is_answer);
     let heard = texts(back, early).filter(|data| !is_answer(data));

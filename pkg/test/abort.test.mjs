@@ -254,7 +254,7 @@ test("signals that outlive their streams keep no listener", async (t) => {
     listeners -= 1;
     return removeEventListener.apply(this, rest);
   };
-  // A fetch of its own, since the platform's keeps listeners as long as it likes.
+  // A fake fetch, since the platform's keeps listeners for an unknown time.
   const server = await serve(t);
   const client = await connect({ baseUrl: server.baseUrl, reconnect: false, fetch: async (url) => canned(url) });
   const session = await client.agents.getSession("s1");

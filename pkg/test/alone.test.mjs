@@ -11,7 +11,7 @@ import { PATHS } from "./support/protocols.mjs";
 const gateway = useGateway();
 
 const ALL = { ...PATHS, "awaken without an event store": "/awaken-plain" };
-/** Where nobody is asked. */
+/** A server that must not be called. */
 const ASKS = (name) => name !== "turn-rpc";
 /** Where a turn can be started without a stream. */
 const DETACHED = ["truefoundry", "trueforge", "turn-rpc"];
@@ -30,7 +30,7 @@ async function dial(t, name, delay = "0.2") {
   return client;
 }
 
-/** A turn of a session of its own that plays this script. */
+/** A turn of a new session that plays this script. */
 async function prepare(t, name, script, delay) {
   const client = await dial(t, name, delay);
   const session = await client.agents.createSession(name === "turn-rpc" ? "Chat" : "support-bot");
@@ -44,7 +44,7 @@ async function streamed(t, name, script) {
   return conversation(turn);
 }
 
-/** What a snapshot shows, without names and times that are made anew each time. */
+/** What a snapshot shows, without generated names and times. */
 function conversation(turn) {
   const { status, threads, required_actions, error } = turn.snapshot();
   assert.equal(error, null);

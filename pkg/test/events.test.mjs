@@ -9,7 +9,7 @@ import {
 
 /** What the package delivers for these events. */
 async function delivered(t, ...list) {
-  // What waits is told with its call, which is listed.
+  // A pending action is reported with its call, which is listed.
   const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
   const listed = page([message("m1", { tool_calls: [call], finish_reason: "tool_calls" })]);
   const { turn } = await serveTurn(t, events(...list), { routes: { [TURN_EVENTS]: listed } });

@@ -29,7 +29,7 @@ test("what waits and the servers stay the same objects when a call gets its resu
   assert.equal(next.threads[0].messages[0].tool_calls[0].response.content, "ok");
   assert.equal(next.required_actions, first.required_actions);
   assert.equal(next.mcp_servers, first.mcp_servers);
-  // Nor does it change what is said once more.
+  // Nor do repeated values change anything.
   const again = await feed(SERVERS, required(["c2"]));
   assert.equal(again.required_actions, first.required_actions);
   assert.equal(again.mcp_servers, first.mcp_servers);

@@ -1,4 +1,4 @@
-// Long lines: the end of a turn that says a long answer once more, whole or broken, however it is cut.
+// Long lines: the end of a turn that repeats a long answer, whole or broken, cut anywhere.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, textOf } from "./support/collect.mjs";

@@ -1,4 +1,4 @@
-// Listeners and the iterator: everybody gets every event once, and nobody can break it for the others.
+// Listeners and the iterator: each gets every event once, and none can break the others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, reported, textOf, until } from "./support/collect.mjs";
@@ -103,7 +103,7 @@ test("a subscriber that throws breaks nothing, and is reported", async (t) => {
   const ended = new Promise((resolve) => turn.subscribe(() => turn.status === "done" && resolve()));
   await turn.waitForCompletion();
   await ended;
-  // The start is told at once, the rest by a timer.
+  // The start is reported at once, the rest by a timer.
   assert.equal(errors.length, 2);
 });
 

@@ -4,13 +4,13 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-// The core's memory is nobody's business but the package's, so it is caught as it is made.
+// The package does not expose the core's memory, so the test intercepts its creation.
 const memories = [];
 const { Instance } = WebAssembly;
 WebAssembly.Instance = class extends Instance {
   constructor(...rest) {
     super(...rest);
-    // What makes a core's module is a module of its own.
+    // A core's module is made by another module.
     if (!("unpack" in this.exports)) memories.push(this.exports.memory);
   }
 };
@@ -176,7 +176,7 @@ test("1,000 settled turns cost little besides their text", async () => {
 const WORDS = "The lamp turns once in ten seconds, and ships know the place by that \"alone\".\n".split(/(?<= )/);
 const MILLION = Array.from({ length: 1_000_000 }, (_, at) => WORDS[at % WORDS.length]);
 
-/** A turn of a million deltas, made while it is read. Its end says the whole text once more, as servers do. */
+/** A turn of a million deltas, made while it is read. Its end repeats the whole text, as servers do. */
 function* millionDeltas() {
   let number = 0;
   const framed = (event) => frame(event, (number += 1));

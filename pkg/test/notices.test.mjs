@@ -1,4 +1,4 @@
-// What a turn tells of its connection: nobody needs to listen, and nobody who listens can break anything.
+// A turn's notices of its connection: listeners are optional, and cannot break anything.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionError, IncompleteError } from "../dist/index.js";

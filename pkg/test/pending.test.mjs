@@ -1,4 +1,4 @@
-// What waits for an answer: which turn decides it, and what is left of it once it was answered.
+// Pending actions: which turn decides them, and what remains once they are answered.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InputError, StateError } from "../dist/index.js";
@@ -26,7 +26,7 @@ function go(...more) {
 const GET_T2 = "GET agents/sessions/s1/turns/t2";
 const T2_EVENTS = "GET agents/sessions/s1/turns/t2/events";
 
-/** What is listed of a turn that paused, with what waits. */
+/** The list entry of a paused turn, with its pending actions. */
 const MADE = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
 const LISTED = page([message("m1", { tool_calls: [MADE], finish_reason: "tool_calls" }), required(["c1"])]);
 
@@ -125,7 +125,7 @@ test("to name the newest turn is to follow it", async (t) => {
   await isRefused(session, { input: "and now?", previousTurnId: turn.id });
   await isRefused(session, { previousTurnId: "auto" });
   session.createTurn({ input: ALLOW, previousTurnId: turn.id });
-  // What waits after any other turn only the server knows.
+  // After any other turn, only the server knows the pending actions.
   session.createTurn({ input: "and now?", previousTurnId: "t0" });
 });
 

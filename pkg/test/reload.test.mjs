@@ -275,7 +275,7 @@ for (const [name, leave] of Object.entries(LEAVES)) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.deepEqual(server.asked, [START]);
     assert.deepEqual([turn.status, turn.snapshot().reconnecting], ["running", null]);
-    // It goes on when somebody wants it to.
+    // It continues on demand.
     assert.deepEqual(numbers((await collect(turn.stream())).events), range(4, WHOLE.length));
   });
 }

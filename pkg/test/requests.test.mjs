@@ -1,4 +1,4 @@
-// What goes out: the token, the headers, a fetch of one's own. And what never comes out: secrets.
+// Requests: the token, the headers, a custom fetch. Secrets are never exposed.
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import { test } from "node:test";

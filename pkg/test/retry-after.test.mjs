@@ -94,7 +94,7 @@ test("error.retryAfter of a date is the time until then", async (t) => {
   assert.ok(before >= retryAfter && retryAfter >= left(), `${before} ${retryAfter} ${left()}`);
 });
 
-/** Nobody waits longer than five minutes. */
+/** No wait is longer than five minutes. */
 const TOO_LONG = { "retry-after": "301" };
 
 test("a server that wants to be left alone for too long ends the stream at once", async (t) => {

@@ -7,7 +7,7 @@ import { collect } from "./support/collect.mjs";
 import { numbers, range } from "./support/connection.mjs";
 import { args, call, created, done, finished, frame, message, record, text, toolResponse } from "./support/wire.mjs";
 
-/** A fixed one, so that a failure comes again; another one by the environment. */
+/** A fixed seed, so that failures repeat; the environment can set another. */
 const SEED = Number(process.env.TURNWIRE_SEED ?? 20_261_121);
 const ALL = 400;
 const SCHEDULES = IS_QUICK ? 100 : ALL;

@@ -232,7 +232,7 @@ test("what waits is listed over all threads, until it is answered", async (t) =>
     ["tool.approval_required", "main", "c1", "tool-c1", "{}"],
     ["tool.response_required", "th", "c2", "tool-c2", "{}"],
   ]);
-  // The end of the turn says it once more.
+  // The end of the turn repeats it.
   await feed(live, iterator, done({ required_actions: [required(["c1"]), required(["c2"], { kind: "response", thread_id: "th", source_event_id: "m2" })] }));
   assert.equal(actions().length, 2);
 });

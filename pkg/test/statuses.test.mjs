@@ -52,7 +52,7 @@ const OF_A_STREAM = {
     assert.deepEqual(server.asked, [START, SUBSCRIBE]);
     assert.deepEqual(topics(told), ["reconnecting", "error"]);
     assert.deepEqual([turn.snapshot().error, textOf(turn)], [error, "Hel"]);
-    // What came is kept; whoever can mend it goes on.
+    // Received events are kept; a caller that can fix the cause continues.
     assert.deepEqual(numbers((await collect(turn.stream())).events), [4, 5, 6, 7]);
     assert.equal(textOf(turn), "Hello, world");
     assert.equal(server.count(START), 1);

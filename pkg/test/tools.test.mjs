@@ -668,7 +668,7 @@ test("calls of one id in two threads are two calls", async (t) => {
 
 // Coming back.
 
-/** A session that has paused for a call of `clock`, as a page finds it that was loaded anew. */
+/** A session that has paused for a call of `clock`, as a reloaded page finds it. */
 function reloaded(t, routes = {}) {
   const list = pausing([calling("c1", "clock", { zone: "UTC" })]);
   const { state } = list.at(-1);

@@ -156,7 +156,7 @@ test("what waits for an answer when another session breaks the core is answered 
     const { error } = await collect(other.stream());
     assert.equal(error?.code, "internal", protocol);
 
-    // Of an AAP session the core learns what waits when the next turn begins.
+    // The core learns an AAP session's pending actions when the next turn begins.
     if (protocol !== "aap") assert.throws(() => session.createTurn("Never mind"), { code: "invalid_input" }, protocol);
     const answered = session.createTurn([allow(action)]);
     await answered.waitForCompletion();

@@ -14,7 +14,7 @@ export default defineConfig({
   lastUpdated: false,
   // Pages may be served below any path.
   base: process.env.SITE_BASE ?? "/",
-  // The demo is an application of its own, and no page.
+  // The demo is a separate application, and not a page.
   ignoreDeadLinks: [/^\/demo\//],
   themeConfig: {
     search: { provider: "local" },

@@ -49,7 +49,7 @@ if (options.write) write(ROOT, results, versions);
 const isWhole = names.length === 0 && options.engine.includes("chromium");
 if (claims.some(({ holds }) => holds === false || (holds === null && isWhole))) process.exitCode = 1;
 
-/** Measures all rows in one engine; each group in a page, or a process, of its own. */
+/** Measures all rows in one engine; each group in a separate page or process. */
 async function runIn({ name: engine, start }) {
   const running = await start({ folder, packages });
   versions.push(`${engine} ${running.version}`);

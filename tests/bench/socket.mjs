@@ -44,7 +44,7 @@ export function fakeSocket(wire, parts) {
 const waiting = [];
 let port;
 
-/** Runs something in a task of its own. */
+/** Runs a function in a separate task. */
 function later(work) {
   if (!port) {
     const channel = new MessageChannel();

@@ -23,7 +23,7 @@ export function streamOf(chunks, asked = () => {}) {
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
-/** Resolves in a task of its own. */
+/** Resolves in a separate task. */
 function task() {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -52,7 +52,7 @@ describe("useChat", { concurrency: 4 }, () => {
       const page = await open({ protocol, id: "one" });
       await ask(page, "plain");
       assert.match(await lastAnswer(page).innerText(), /not a word is lost/);
-      // With AAP nobody has allowed them.
+      // With AAP they were not allowed.
       if (protocol !== "aap") {
         await ask(page, "tools");
         assert.ok((await states(page)).length > 0);

@@ -45,7 +45,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
       assert.match(await lastAnswer(page).innerText(), /not a word is lost/);
       await ask(page, "reasoning");
       assert.notEqual(await page.locator(".reasoning").last().innerText(), "");
-      // With AAP nobody has allowed them.
+      // With AAP they were not allowed.
       if (protocol !== "aap") {
         await ask(page, "tools");
         assert.deepEqual(new Set(await page.$$eval(".call", (calls) => calls.map(({ dataset }) => dataset.status))), new Set(["complete"]));

@@ -27,7 +27,7 @@ export const frames = () => new Promise((resolve) => requestAnimationFrame(() =>
 /** Installs `globalThis.bindings` for the tests. */
 export function install(mount) {
   const root = document.body.appendChild(document.createElement("div"));
-  /** Starts counting anew. */
+  /** Starts counting from zero. */
   const reset = () => {
     for (const name of Object.keys(counts)) delete counts[name];
     texts.length = 0;

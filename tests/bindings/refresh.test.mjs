@@ -53,7 +53,7 @@ const SERVERS = {
       "index.html": '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>refresh</title><div id="root"></div><script type="module" src="/main.jsx"></script></html>',
       "main.jsx": 'import { createRoot } from "react-dom/client";\nimport { View } from "./view.jsx";\ncreateRoot(document.querySelector("#root")).render(<View />);\n',
     });
-    // What is bundled ahead would load the page anew when it is found late.
+    // A dependency that is found late would be bundled then, and reload the page.
     const optimizeDeps = { include: ["react", "react-dom/client", "react/jsx-dev-runtime"], exclude: ["turnwire"] };
     const server = await createServer({ configFile: false, root: folder, logLevel: "error", plugins: [react()], cacheDir: join(folder, ".vite"), optimizeDeps, server: { host: "127.0.0.1", port: 0 } });
     await server.listen();

@@ -132,7 +132,7 @@ pub(super) struct Played {
     ended: turnwire::Result<()>,
 }
 
-/// What becomes of something that has an end.
+/// The result of a future that must end.
 pub(super) async fn in_time<T>(what: &str, work: impl Future<Output = T>) -> T {
     match select(pin!(work), TimeoutFuture::new(PATIENCE)).await {
         Either::Left((done, _)) => done,
@@ -187,7 +187,7 @@ impl Played {
         assert!(self.numbers == counted && !counted.is_empty(), "{about}: {:?}", self.numbers);
     }
 
-    /// What was said, without names that are made anew each time.
+    /// The messages, without generated names.
     pub(super) fn conversation(&self) -> Vec<Vec<String>> {
         let threads = self.index().threads();
         let said = |at: usize| {

@@ -105,7 +105,7 @@ async fn what_the_server_refuses_is_an_error_of_its_own_code() {
     let (ended, refusal) = join(run, interfere).await;
     assert_eq!(refusal.expect_err("the thread is busy").code, ErrorCode::Rpc);
     assert_eq!(refused.reader().machine().status(), TurnStatus::Unstarted);
-    // It may have been for want of a subscription: that is tried once, and no oftener.
+    // A missing subscription may be the cause: subscribing is tried once only.
     assert_eq!((count(&session, "turn/start").await, count(&session, "thread/start").await), (3, 2));
     assert_eq!(ended, Ok(()));
     assert_eq!(running.reader().machine().status(), TurnStatus::Cancelled);

@@ -1,4 +1,4 @@
-//! Threads that the server unloads: a client that needs one subscribes anew, and no turn is started twice for that.
+//! Threads that the server unloads: a client that needs one subscribes again, and no turn is started twice for that.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ use super::gateway::{begin, count, driver, in_time, journal, params, plan, play_
 use super::tap::Tap;
 use super::wasm_bindgen_test;
 
-/// Has the server forget that the newest socket hears of this session: one on which nothing runs is unloaded.
+/// Unsubscribes the newest socket from this session, as if the server had unloaded the idle session.
 async fn unsubscribe(tap: &Tap, session: &str, answer: &str) {
     let (id, method) = ("unsubscribe----------", "thread/unsubscribe");
     let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {"threadId": session}});
@@ -98,7 +98,7 @@ async fn reads_that_find_nothing_subscribe_to_nothing() {
 async fn nobody_relies_on_a_subscription_that_another_one_waits_for() {
     let session = session(&server("0.2")).await;
     plan(&session, json!([{"on": "subscribe", "fault": "slow-head:100", "times": 1}])).await;
-    // It has another connection, which hears of nothing yet.
+    // It has another connection, without subscriptions yet.
     let server = server("0.2");
     let cancel = || server.ask(Call::CancelTurn, params([("session_id", &session), ("turn_id", "none")]));
     join_all([cancel(), cancel()]).await;

@@ -161,7 +161,7 @@ for (const [what, { pieces, pace }] of Object.entries(MEANWHILE)) {
     }, { pieces, pace: Math.ceil(pace) });
     await page.waitForFunction(() => life.textsOf(chat)[1]?.length > 100);
     await page.context().setOffline(true);
-    // Chromium only refuses what is asked for then.
+    // Chromium only refuses requests made from then on.
     const id = await page.evaluate(() => chat.info.get().sessionId);
     assert.deepEqual(await (await fetch(`${world.url}/_gateway/sessions/${id}/cut?how=reset`, { method: "POST" })).json(), { cut: 1 });
     const before = await page.evaluate(() => {

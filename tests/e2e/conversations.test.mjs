@@ -40,7 +40,7 @@ test("of two tabs one runs the page's tools; when it is closed, the other does",
   await second.waitForFunction(() => "turnwire" in globalThis);
   await open(second, id);
   const answered = (page, times) => page.waitForFunction((wanted) => texts().filter((text) => text.includes("six times seven")).length === wanted, times, { polling: 20 });
-  // Each tab hears of the other's turns.
+  // Each tab is notified of the other's turns.
   await second.evaluate(() => void chat.send("page again"));
   for (const tab of [first, second]) await answered(tab, 2);
   assert.deepEqual(await second.evaluate(() => ran), [], "the second tab runs none while the first is there");
@@ -102,7 +102,7 @@ test("while a long answer streams, only its row is told, at most once a frame", 
     return told;
   });
   assert.deepEqual([told.earlier, told.list], [0, 0]);
-  // The end of a turn is told when it comes.
+  // The end of a turn is announced when it arrives.
   assert.ok(told.row > 1 && told.row <= told.frames + 2, JSON.stringify(told));
   assert.deepEqual(page.failures, []);
   await page.context().close();

@@ -22,7 +22,7 @@ const opened = [];
 /** Closes all that was opened: pages that still stream cost the tests after them time. */
 export const closeDemos = () => Promise.all(opened.splice(0).map((page) => page.context().close()));
 
-/** Opens the page as somebody's browser does who has chosen this protocol before. `headers` are for sockets, too. */
+/** Opens the page as in a browser in which this protocol was selected before. `headers` are for sockets, too. */
 export async function openDemo(world, { protocol, agentName, headers, prepare = () => {} } = {}) {
   const page = await world.page("/", async (page) => {
     page.setDefaultTimeout(15_000);

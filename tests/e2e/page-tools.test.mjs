@@ -41,7 +41,7 @@ async function holdResults(page) {
 for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "awaken", "aap", "ag-ui"])) {
   describe(protocol, () => {
     const open = (prepare) => openDemo(world, { protocol, headers: FAST, prepare });
-    // It gives each result in a request of its own.
+    // It sends each result in a separate request.
     const isApart = protocol === "awaken";
 
     test("the page runs what the agent calls, and its results are answered", async () => {

@@ -1,4 +1,4 @@
-// How the demo is told which protocol its server speaks, and what it shows of that.
+// How the demo learns its server's protocol, and what it shows of it.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { closeDemos, openDemo, say, type, WWW } from "./demo-page.mjs";

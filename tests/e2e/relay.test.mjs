@@ -20,7 +20,7 @@ writeFileSync(join(www, "index.html"), '<!doctype html><meta charset="utf-8"><li
 after(() => rmSync(www, { recursive: true, force: true }));
 const world = useWorld({ www, hosts: [FOREIGN] });
 
-/** A server as an agent's: it serves programs that know the key, and refuses whoever has an origin. `heard` grows. */
+/** A server as an agent's: it serves programs that know the key, and refuses requests with an origin. `heard` grows. */
 async function startServer(t) {
   const heard = [];
   const judge = ({ method, url, headers }) => {

@@ -13,7 +13,7 @@ test("a subscriber is told at most once per frame, and of the last change", asyn
     const frames = new Set();
     let frame = 0;
     let shown;
-    // Where no frame comes in time, a timer tells: a second time in one frame, but not soon.
+    // Where no frame comes in time, a timer notifies: a second time in one frame, but not soon.
     const LATE_MS = 200;
     let before = -LATE_MS;
     let tooOften = 0;

@@ -71,7 +71,7 @@ const OUTCOMES = {
 
   settles(expects, report, { log }) {
     for (const error of report.errors) assert.ok(error.typed, "the error is one of the package's");
-    // A message that was missed in part comes again as a whole.
+    // A message that was missed in part is repeated as a whole.
     const single = report.events.filter(({ type }) => !type.startsWith("model.message"));
     const keys = single.map(({ type, id }) => `${type} ${id}`);
     assert.equal(new Set(keys).size, keys.length, `no event comes twice: ${keys}`);

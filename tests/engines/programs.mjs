@@ -36,7 +36,7 @@ export function webkitFolders() {
   return versions.flatMap((version) => [...libraries, ...machines].map((folder) => join(folder, version)));
 }
 
-/** A port of the loopback interface that nobody listened on a moment ago. */
+/** A port of the loopback interface that was free a moment ago. */
 export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();

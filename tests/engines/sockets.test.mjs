@@ -23,7 +23,7 @@ const WHOLE = [
   { name: "sub-agents, reset:25", script: "subagents", mode: "Agent", fault: "reset:25", lost: 1 },
 ];
 
-/** Turns that somebody ends. */
+/** Turns that a caller ends. */
 const ENDED = [
   { name: "cancel() while it streams", script: "slow", pace: 60, at: { event: 4, what: "cancel" }, status: "cancelled" },
   { name: "abort while it streams", script: "slow", pace: 20, at: { event: 4, what: "abort" }, error: "aborted" },

@@ -43,7 +43,7 @@ export function install({ relay, protocol, agent: usual, token, isKept = false }
     }
   }
 
-  /** Streams a turn, and gives it to `action` once it has said so many words. */
+  /** Streams a turn, and passes it to `action` after this many words. */
   async function streamUntil(turn, count, action) {
     const streamed = stream(turn);
     await until(() => eventsOf(turn).filter(({ type }) => type === "model.message.delta").length >= count);

@@ -135,7 +135,7 @@ class Answer {
   /** Breaks the connection off. */
   async cut() {
     this.#isOver = true;
-    // What was written has to be on its way before.
+    // The written bytes must be sent first.
     await pause(30);
     this.#response.destroy();
   }

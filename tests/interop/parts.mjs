@@ -44,7 +44,7 @@ export async function startRelay(upstream, added, onStop) {
 export async function startBrowser(onStop, more = []) {
   const browser = await chromium.launch({
     executablePath: named("CHROME", chrome()),
-    // Whoever is told to end ends all parts, in their order.
+    // A signal to end ends all parts, in their order.
     ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update", "--disable-sync", ...more],
   });

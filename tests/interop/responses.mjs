@@ -32,7 +32,7 @@ const SCRIPTS = {
     const [, name, json] = /^(\S+)\s*([^]*)$/.exec(rest);
     return answer.call(name, json || "{}");
   },
-  /** ASIDE text: makes a sub-agent that is told the text, and does not wait for it. */
+  /** ASIDE text: starts a sub-agent with the text, and does not wait for it. */
   ASIDE: (answer, text) => answer.agents("spawn_agent", { message: text }),
   /** AWAIT id: waits for that sub-agent. */
   AWAIT: (answer, id) => answer.agents("wait_agent", { targets: [id], timeout_ms: 60_000 }),
@@ -155,7 +155,7 @@ class Answer {
   /** Breaks the connection off. */
   async cut() {
     this.#isOver = true;
-    // What was written has to be on its way before.
+    // The written bytes must be sent first.
     await pause(30);
     this.#response.destroy();
   }

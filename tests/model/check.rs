@@ -63,7 +63,7 @@ fn is_exact(drive: &Drive) -> bool {
         && drive.driver.reader().gaps().is_empty()
 }
 
-/// A life ends well, or for a reason that is told.
+/// A life ends well, or for a reported reason.
 fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>) {
     let facts = &drive.facts;
     let machine = drive.driver.reader().machine();
@@ -249,7 +249,7 @@ fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
         _ => number > numbered as u64,
     };
     let listed = canonical(script.listed.iter().map(|(_, event)| event));
-    // The number of an event that came is none of a message that comes once more.
+    // An event that has arrived does not share its number with a repeated message.
     let number_of = |last: u64, wire: &Json| {
         server.list_number(last, wire).filter(|number| *number > numbered as u64).unwrap_or(0)
     };

@@ -53,7 +53,7 @@ pub(crate) struct Facts {
     gone: u32,
     /// Whether what was answered leaves nothing to try.
     is_hopeless: bool,
-    /// Whether events are taken from the list in this life, for want of a stream.
+    /// Whether events are taken from the list in this life, as there is no stream.
     pub(crate) asks_list: bool,
     /// Starts in this life.
     starts: u32,
@@ -157,7 +157,7 @@ impl Facts {
         has_ended: bool,
         reconnect: Reconnect,
     ) {
-        // How the turn stands is asked in the end; what is told is why it came to that.
+        // The turn's status is checked at the end; the notice gives its reason.
         let is_last_question = call == Call::GetTurn && !self.has_waited && self.last.status != 412;
         self.has_waited = false;
         self.last = went;
@@ -244,7 +244,7 @@ impl Facts {
         self.has_waited = true;
         assert!(!self.is_hopeless, "what does not pass is waited for");
         if self.last_call == Some(Call::ListTurns) && !self.last.has_failed {
-            // The turn is not there, and may be on its way. That takes its time, however few tries are allowed.
+            // The turn does not exist yet, and may be in flight. That takes time, however few tries are allowed.
             self.tries += 1;
             assert_eq!((*attempt, whole(*least)), (self.tries, whole(*delay)));
             let longest = f64::from(reconnect.base_delay.min(reconnect.max_delay));

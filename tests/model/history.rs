@@ -25,7 +25,7 @@ pub(crate) struct History {
     pub(crate) knowledge: Knowledge,
     /// How many turns another client has made since the client last knew the newest one.
     unknown: usize,
-    /// What the turn is told to follow.
+    /// The turn that the new turn must follow.
     pub(crate) previous_turn_id: String,
     /// How far the server's clock is ahead of the client's.
     pub(crate) skew: i64,

@@ -9,7 +9,7 @@ use super::server::{Answer, Server, refusal};
 use super::time::Millis;
 use super::wire::Spelling;
 
-/// What becomes of a request.
+/// What happens to a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// Nothing was sent.

@@ -215,7 +215,7 @@ impl Writer {
     /// A message in a thread, as events; it makes so many calls.
     fn message(&mut self, thread: &str, calls: u64) -> Draft {
         let id = self.id("message");
-        // Some models number their calls anew in every message.
+        // Some models restart the numbers of their calls in every message.
         let first_call = if self.random.percent(20) { 0 } else { self.calls };
         self.calls = self.calls.max(first_call + calls);
         let draft = Draft::draw(&mut self.random, thread, &id, first_call, calls);

@@ -71,7 +71,7 @@ for (const transport of ["fetch", "socket"]) {
   });
 }
 
-// The gateway asks nobody over its socket.
+// The gateway sends no requests over its socket.
 test("an approval is asked for and answered", async () => {
   const page = await open("fetch");
   await say(page, "approval");

@@ -24,7 +24,7 @@ const TURN_LIMIT = 120_000;
 const until = Date.now() + minutes * 60_000;
 const sum = { turns: 0, refused: 0, expected: 0, delivered: 0, lost: 0, doubled: 0, changed: 0, reconnects: 0, hung: 0 };
 
-/** What matters of an event to whoever reads: its kind, its message, its text. */
+/** The parts of an event that matter to a reader: its kind, its message, its text. */
 function gist({ type, id, content, reasoning_content, tool_call_id }) {
   const text = typeof content === "string" ? content : "";
   return JSON.stringify([type, id, text, reasoning_content ?? "", tool_call_id ?? ""]);

@@ -2,7 +2,7 @@
 // streams in memory. It says "ready", and ends when its input does: with the test that has started it.
 import { DurableStreamTestServer } from "@durable-streams/server";
 
-// What it tells of itself is not what a test waits for.
+// A test does not wait for its log output.
 console.log = console.info = () => {};
 const [port, dataDir] = process.argv.slice(2);
 const server = new DurableStreamTestServer({ port: Number(port), host: "127.0.0.1", dataDir });

@@ -1,6 +1,6 @@
-//! Target `aap`: what answers a turn of the Agent Application Protocol becomes the same events however a stream is
-//! cut into chunks, and by whichever way its frames are read; whatever comes as a whole, for a turn or for any
-//! other call, is read or refused; and a turn that a history has it has with its events.
+//! Target `aap`: the response to a turn of the Agent Application Protocol becomes the same events however a stream is
+//! cut into chunks, and whichever way its frames are read. Whole responses, to a turn or to any other call, are read or
+//! refused. A turn that a history contains is found in it with its events.
 
 use serde_json::{Value as Json, json};
 use turnwire::event::{EventKind, EventRef};
@@ -88,7 +88,7 @@ fn events(params: &Object<'_>, chunks: &[&[u8]], change: &dyn Fn(&str) -> String
     sink.0
 }
 
-/// A frame with a member more does not take the hot path.
+/// An additional member keeps a frame off the hot path.
 fn with_a_list(data: &str) -> String {
     match Value::parse(data) {
         Ok(Value::Object(mut members)) => {
@@ -99,7 +99,7 @@ fn with_a_list(data: &str) -> String {
     }
 }
 
-/// What must be the same if only that list was put into a frame.
+/// What must stay the same if only that list was added to a frame.
 fn known(event: &Json) -> Json {
     if event["type"] == "unknown" { event["type"].clone() } else { event.clone() }
 }

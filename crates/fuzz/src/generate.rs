@@ -1,6 +1,6 @@
-//! Turns made of events that belong together: few messages, threads and calls, so that they meet.
+//! Turns made of related events: few messages, threads and calls, so that events refer to each other.
 //!
-//! Bytes changed at random hardly ever make a second event that speaks of the call of a first one.
+//! Random bytes hardly ever produce a second event about the call of a first one.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::input::{Input, Plan};
 /// How many events a generated stream has at most: more make slow runs.
 const MOST: usize = 64;
 
-/// The stream that an input means: its bytes as they are, or frames of generated events.
+/// The stream that an input stands for: its bytes as they are, or frames of generated events.
 pub fn stream(input: &[u8]) -> (Plan, Cow<'_, [u8]>) {
     let is_generated = input.first().is_some_and(|first| first & 1 == 1);
     let (mut plan, bytes) = Input::of(input);
@@ -78,7 +78,7 @@ impl Thread {
     }
 }
 
-/// Some models number their calls anew in every message.
+/// Some models number their calls from the start in every message.
 #[derive(Debug, Clone, Copy, Arbitrary)]
 struct Call(u8);
 

@@ -1,8 +1,8 @@
-//! What an input's bytes mean: a plan, by which a target takes its decisions, and what is fed.
+//! The parts of an input: a plan, which determines a target's decisions, and the bytes for it.
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// An input, taken apart.
+/// A split input.
 #[derive(Debug, Arbitrary)]
 pub struct Input<'a> {
     plan: u64,
@@ -10,7 +10,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Takes an input apart: eight bytes of plan, and the rest.
+    /// Splits an input into eight bytes of plan, and the rest.
     pub fn of(input: &'a [u8]) -> (Plan, &'a [u8]) {
         let unstructured = Unstructured::new(input);
         match Self::arbitrary_take_rest(unstructured) {
@@ -19,7 +19,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The input that is taken apart into these.
+    /// The input that consists of these parts.
     pub fn from_parts(plan: u64, bytes: &[u8]) -> Vec<u8> {
         [&plan.to_le_bytes(), bytes].concat()
     }

@@ -1,13 +1,13 @@
-//! What turnwire is fuzzed with: the bodies of the targets, and the seeds that they begin from.
+//! The bodies of the fuzz targets, and the seeds that they begin from.
 //!
-//! Each body takes any bytes and panics if what it claims does not hold. libFuzzer calls it (`fuzz_targets`);
-//! where that cannot be built, `rehearse` (`examples`) calls it on the seeds and on random changes of them.
-//! `cargo xtask fuzz` runs either.
+//! Each body takes any bytes and panics if its claim does not hold. libFuzzer calls it (`fuzz_targets`). Where
+//! libFuzzer cannot be built, `rehearse` (`examples`) calls it on the seeds and on random changes of them. `cargo xtask
+//! fuzz` runs either.
 //!
-//! An input that once was a finding belongs into `regressions/TARGET`, with a name that says what it was: it
-//! is a seed from then on.
+//! An input that was once a finding belongs in `regressions/TARGET`, with a descriptive name: it is a seed from then
+//! on.
 
-// A panic is what a target is to find.
+// A target reports by panicking.
 #![allow(clippy::missing_panics_doc)]
 
 pub mod aap;

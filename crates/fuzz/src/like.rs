@@ -1,5 +1,5 @@
-//! Reads the messages of a socket as the package does: of one that equals an earlier one outside its holes, only the piece
-//! of text is handed in.
+//! Reads the messages of a socket as the package does: if a message equals an earlier one outside its holes, only its
+//! piece of text is passed on.
 
 use turnwire::protocol::{EventDecoder, EventSink};
 

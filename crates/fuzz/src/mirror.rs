@@ -1,4 +1,4 @@
-//! A mirror of a turn's index that knows nothing but the changes it took, as a page does.
+//! A mirror of a turn's index, built like a page's only from the changes.
 
 use serde_json::Value as Json;
 use turnwire::delivery::{CHANGE_STRIDE, ChangeBatch, Span};
@@ -47,7 +47,7 @@ impl Mirror {
         self.append(batch);
     }
 
-    /// Fails unless the texts are those of an index of which nothing was taken.
+    /// Fails unless the texts equal those of an index from which nothing was taken.
     pub fn check(&self, index: &EventIndex) {
         assert_eq!(self.messages.len(), index.messages().len());
         for (mirrored, message) in self.messages.iter().zip(index.messages()) {

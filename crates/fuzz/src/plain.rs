@@ -1,10 +1,10 @@
-//! Values in a form in which two of them can be compared: members in no order, numbers as they are written.
+//! Values in a form that can be compared: members in any order, numbers as written.
 
 use serde_json::Value as Json;
 use turnwire::event::{TextDelta, TextField};
 use turnwire::json::Value;
 
-/// A value. Of members with one name the last one counts.
+/// A value. Of duplicate members the last one counts.
 pub fn of(value: &Value<'_>) -> Json {
     match value {
         Value::Null => Json::Null,
@@ -23,7 +23,7 @@ pub fn of_json(json: &str) -> Json {
     of(&Value::parse(json).expect("JSON"))
 }
 
-/// A delta that is handed on as it came, without the number that is set where it is delivered.
+/// A delta that is passed on unchanged, without the number that is set on delivery.
 pub fn of_own_json(json: &str) -> Json {
     let mut event = of_json(json);
     if let Some(event) = event.as_object_mut() {
@@ -61,7 +61,7 @@ pub fn of_delta(delta: &TextDelta<'_>) -> Json {
     event
 }
 
-/// The same without members that are null, which say nothing.
+/// The same without members that are null, which have no meaning.
 pub fn without_nulls(json: Json) -> Json {
     match json {
         Json::Array(items) => items.into_iter().map(without_nulls).collect(),

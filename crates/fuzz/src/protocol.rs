@@ -1,5 +1,5 @@
-//! Target `protocol`: every frame is one event, the same by the hot path and by the general one, to a decoder
-//! that has seen much and to one that has seen nothing; and events and changes can be taken at any time.
+//! Target `protocol`: every frame is one event, the same by the hot path and by the general one, for a used decoder and
+//! for a new one; and events and changes can be taken at any time.
 
 use serde_json::Value as Json;
 use turnwire::event::{EventKind, EventRef, TextDelta};
@@ -77,8 +77,8 @@ fn decode(decoder: &mut dyn EventDecoder, frame: &Frame<'_>) -> Seen {
     sink.0.remove(0)
 }
 
-/// The number that the event says, and the event without it, by the general reader, which lists go through; `None`
-/// if it is no object.
+/// The number of an event, and the event without it, by the general reader, which lists use; `None` if it is not an
+/// object.
 fn general(protocol: &dyn Protocol, data: &str) -> (u64, Option<Json>) {
     let Some(event) = Value::parse(data).ok().filter(|event| event.as_object().is_some()) else {
         return (0, None);
@@ -119,7 +119,7 @@ fn check_taking(plan: &mut Plan, protocol: &dyn Protocol, stream: &[u8]) {
     let once = once.end();
     assert_eq!(often, once, "taken often and once");
 
-    // Whether events are wanted changes nothing else.
+    // Whether events are wanted affects nothing else.
     let mut silent = Reading::new(protocol, refills);
     for chunk in plan.cut(stream) {
         silent.want_events(plan.once_in(2));

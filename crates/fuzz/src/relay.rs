@@ -1,4 +1,4 @@
-//! Targets of the relay: what of it reads bytes that others wrote.
+//! Targets for the parts of the relay that read untrusted bytes.
 
 use turnwire::sse::FrameDecoder;
 use turnwire_relay::Config;
@@ -10,8 +10,8 @@ use crate::seeds::Capture;
 const PROTOCOLS: [&str; 6] = ["aap", "tirea", "awaken", "truefoundry", "turn-rpc", "codex"];
 const METHODS: [&str; 6] = ["GET", "POST", "DELETE", "PATCH", "PUT", "GETS"];
 
-/// Target `relay_frames`: a stream in whatever chunks is kept as the same frames; pages read from them what they would read from
-/// the stream; and the frames of a frame are itself.
+/// Target `relay_frames`: a stream in any chunks is kept as the same frames. Pages read from them what they would read
+/// from the stream, and splitting a frame returns the frame.
 pub fn frames(input: &[u8]) {
     let (mut plan, bytes) = Input::of(input);
     let protocol = PROTOCOLS[plan.below(2)];
@@ -66,7 +66,7 @@ pub fn routes(input: &[u8]) {
 /// Target `relay_bodies`: the session of a start is the one that the agent reads.
 pub fn bodies(input: &[u8]) {
     let Some((session, parent)) = body(input) else { return };
-    // Texts that the relay does not read may be bad: what then becomes of it is the agent's affair.
+    // The relay does not read all strings, and invalid ones are left to the agent.
     let Ok(read) = serde_json::from_slice::<serde_json::Value>(input) else { return };
     for (key, ours) in [("threadId", session), ("parentRunId", parent)] {
         let theirs = read.get(key).and_then(serde_json::Value::as_str).filter(|text| !text.is_empty());
@@ -74,13 +74,13 @@ pub fn bodies(input: &[u8]) {
     }
 }
 
-/// Target `relay_config`: any text is a config or has mistakes, each of a line that is there.
+/// Target `relay_config`: any text is a config or has mistakes, each on an existing line.
 pub fn config(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     match Config::parse(&text) {
         Ok(config) => {
             assert!(!config.upstreams.is_empty());
-            // Without a way to tell users apart, it listens to this machine only.
+            // Without user identification, it listens on this machine only.
             let is_open = matches!(config.identity, turnwire_relay::config::IdentityConfig::None);
             assert!(!is_open || config.listen.ip().is_loopback());
             assert!(config.listen.ip().is_loopback() || !config.hosts.is_empty());
@@ -93,7 +93,7 @@ pub fn config(input: &[u8]) {
     }
 }
 
-/// Target `relay_keys`: no token is good that was not signed with a key of the set, whatever both say.
+/// Target `relay_keys`: no token is valid unless it was signed with a key of the set, whatever both claim.
 pub fn keys(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let (keys, token) = text.split_once('\n').unwrap_or((&text, ""));

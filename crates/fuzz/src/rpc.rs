@@ -1,5 +1,5 @@
-//! Target `rpc`: the events of a turn over a socket continue their numbers, whatever comes and however often the
-//! connection breaks; a turn begins and ends once. Messages say the same if only their pieces of text are handed in.
+//! Target `rpc`: the events of a turn over a socket keep consecutive numbers, whatever arrives and however often the
+//! connection breaks. A turn begins and ends once. Messages mean the same if only their pieces of text are passed on.
 
 use std::path::Path;
 
@@ -31,13 +31,13 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// The dialect, and after how many messages the connection breaks, over and over.
+/// The dialect, and after how many messages the connection breaks each time.
 fn planned(mut plan: Plan) -> (Dialect, usize) {
     ([Dialect::Gateway, Dialect::Codex][plan.below(2)], 1 + plan.below(40))
 }
 
-/// The events of a turn whose messages are these lines; with `is_like` only the pieces of text are handed in of those that
-/// are like an earlier one.
+/// The events of a turn whose messages are these lines. With `is_like`, messages that are like an earlier one are
+/// passed on as their pieces of text.
 fn events(protocol: TurnRpc, lines: &[u8], breaks: usize, is_like: bool) -> Vec<Json> {
     let (mut decoder, mut sink) = (protocol.decoder(), Sink::default());
     let mut templates = Templates::default();
@@ -65,7 +65,7 @@ fn with(params: &str, then: &mut dyn FnMut(&Object<'_>)) {
     then(params.as_object().unwrap_or(&Object::new()));
 }
 
-/// The messages of the recorded dialogs, as lines: of one thread and one turn, whatever they were called.
+/// The messages of the recorded dialogs, as lines, with the ids of one thread and one turn.
 pub fn seeds(_: &[Capture]) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/turn-rpc");
     let mut all = Vec::new();
@@ -93,7 +93,7 @@ pub fn seeds(_: &[Capture]) -> Vec<Vec<u8>> {
             if frame.get("result").is_some() {
                 line = format!("{{\"response_to\":\"turn/start\",{}", &line[1..]);
             }
-            // What describes a thread is long. There is room for some of what follows.
+            // The description of a thread is long. There is room for some of what follows.
             if lines.len() + line.len() < LONGEST {
                 lines += &line;
                 lines.push('\n');

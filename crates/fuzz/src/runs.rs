@@ -48,7 +48,7 @@ fn with_a_list(data: &str) -> String {
     }
 }
 
-/// What must be the same if only that list was put into a frame.
+/// What must stay the same if only that list was added to a frame.
 fn known(event: &Json) -> Json {
     if event["type"] == "unknown" { event["type"].clone() } else { event.clone() }
 }

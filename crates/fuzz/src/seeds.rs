@@ -1,4 +1,4 @@
-//! Where the targets begin: the recorded streams, made short, and inputs that once were a finding.
+//! The seeds of the targets: the recorded streams, shortened, and inputs that were once a finding.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -100,15 +100,15 @@ fn kind_of(frame: &str) -> String {
     format!("{} {}", event.get("type").and_then(Json::as_str).unwrap_or_default(), names.join(" "))
 }
 
-/// Writes the seeds of a target into the directory that the environment variable `SEEDS` names, if it does:
-/// libFuzzer starts the targets so, and reads the directory after.
+/// Writes the seeds of a target into the directory in the environment variable `SEEDS`, if it is set: libFuzzer starts
+/// the targets like this, and reads the directory afterwards.
 pub fn hand_out(name: &str) {
     if let (Some(directory), Some(target)) = (env::var_os("SEEDS"), crate::target(name)) {
         write(target, Path::new(&directory)).expect("seeds can be written");
     }
 }
 
-/// Writes the seeds of a target into a directory, in place of those that are there.
+/// Writes the seeds of a target into a directory, replacing the existing ones.
 fn write(target: Target, directory: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(directory);
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
@@ -128,7 +128,7 @@ pub fn streams(captures: &[Capture]) -> Vec<Vec<u8>> {
     (0..).zip(all).map(|(plan, stream)| Input::from_parts(plan, stream.as_bytes())).collect()
 }
 
-/// Answers to turns that came whole, histories, and what a server says of itself: with their heads.
+/// Whole responses to turns, histories, and server descriptions, by how they begin.
 const WHOLE: [&str; 6] = [
     include_str!("../../../tests/fixtures/aap/00-meta.http"),
     include_str!("../../../tests/fixtures/aap/50-mixed-none-a-call.json"),
@@ -141,7 +141,7 @@ const WHOLE: [&str; 6] = [
 /// Streams as bytes, and answers that come whole.
 pub fn dialogs(captures: &[Capture]) -> Vec<Vec<u8>> {
     let bodies = WHOLE.iter().map(|answer| answer.split_once("\r\n\r\n").map_or(*answer, |(_, body)| body));
-    // Each with several plans: they say which turn is looked for.
+    // Each with several plans, which select the turn to look for.
     let bodies = bodies.flat_map(|body| (0..8).map(|plan| Input::from_parts(plan, body.as_bytes())));
     streams(captures).into_iter().chain(bodies).collect()
 }
@@ -157,7 +157,7 @@ pub fn documents(captures: &[Capture]) -> Vec<Vec<u8>> {
     (0..).zip(all).map(|(plan, document)| Input::from_parts(plan, document.as_bytes())).collect()
 }
 
-/// Streams as bytes, and bytes that events are generated from: an odd plan says so.
+/// Streams as bytes, and bytes that events are generated from: an odd plan selects the latter.
 pub fn turns(captures: &[Capture]) -> Vec<Vec<u8>> {
     let pieces = captures.iter().flat_map(Capture::pieces);
     let pieces =

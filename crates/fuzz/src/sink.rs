@@ -1,4 +1,4 @@
-//! What takes the events of decoders that number them themselves.
+//! Receives the events of decoders that number them themselves.
 
 use serde_json::Value as Json;
 use turnwire::event::{EventKind, EventRef, TextDelta};

@@ -1,5 +1,5 @@
-//! Target `sse`: any bytes, in whatever chunks, are what a plain reading of the standard makes of them, and
-//! take no more memory than the limit allows.
+//! Target `sse`: any bytes, in any chunks, give the result of a plain implementation of the standard, and take no more
+//! memory than the limit allows.
 
 use turnwire::sse::{DEFAULT_LIMIT, Frame, FrameDecoder, FrameError};
 
@@ -15,7 +15,7 @@ struct Seen {
     has_own_id: bool,
 }
 
-/// What became of a stream.
+/// The result of a stream.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     frames: Vec<Seen>,
@@ -85,7 +85,7 @@ fn check_memory(limit: usize, chunks: &[&[u8]]) {
     }
 }
 
-/// After a reset, only the last id and the retry time are left of the connection before.
+/// After a reset, only the last id and the retry time of the earlier connection remain.
 fn check_reset(plan: &mut Plan, bytes: &[u8]) {
     let (old, new) = bytes.split_at(plan.below(bytes.len() + 1));
     let mut decoder = FrameDecoder::default();

@@ -1,4 +1,4 @@
-//! Target `turn`: a stream tells the same turn however it is cut into chunks.
+//! Target `turn`: a stream results in the same turn however it is cut into chunks.
 
 use serde_json::Value as Json;
 use turnwire::delivery::ChangeBatch;
@@ -42,7 +42,7 @@ pub struct Reading {
     failure: Option<String>,
 }
 
-/// All that a stream has told.
+/// The result of a stream.
 #[derive(Debug, PartialEq)]
 pub struct Story {
     /// The events.
@@ -54,8 +54,8 @@ pub struct Story {
 }
 
 impl Reading {
-    /// A turn that is being started. Numbers that are missing end it if `refills`: they would be waited for on
-    /// another connection.
+    /// A turn that is being started. With `refills`, missing numbers end it: they would be awaited on another
+    /// connection.
     pub fn new(protocol: &dyn Protocol, refills: bool) -> Self {
         let mut reader = TurnReader::new(protocol, TurnMachine::unstarted(), LIMIT);
         reader.machine_mut().stream(None).expect("it can be started");
@@ -65,7 +65,7 @@ impl Reading {
         Self { reader, records, mirror, batch, failure: None }
     }
 
-    /// Takes a chunk; after a failure nothing more comes of it.
+    /// Takes a chunk; after a failure it has no effect.
     pub fn push(&mut self, chunk: &[u8]) {
         let pushed = self.reader.push(chunk);
         assert!(self.failure.is_none() || pushed.is_err(), "what has failed stays so");

@@ -1,4 +1,4 @@
-//! One line a request on stderr, if wanted, and an id on every response.
+//! Logs one line per request to stderr, if enabled, and sets an id on every response.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;

@@ -18,7 +18,7 @@ use crate::turns::{Clock, Gate};
 /// What is written after a silence.
 const PING: &[u8] = b": ping\n\n";
 
-/// The state of a handler: the gateway's context, and what its protocol keeps.
+/// The state of a handler: the gateway's context, and the state of its protocol.
 #[derive(Debug)]
 pub(crate) struct App<P = ()> {
     context: Arc<Context>,
@@ -69,7 +69,7 @@ impl Context {
         self.config.token.as_deref().is_none_or(|expected| token == Some(expected))
     }
 
-    /// The clock of a turn. The pace is the one that the request asks for, else the script's own, else the default.
+    /// The clock of a turn. The pace is the one in the request, else the script's own, else the default.
     pub(crate) fn clock(&self, turn: &Turn, delivery: Delivery, script: Option<Duration>) -> Clock {
         let beat = delivery.delay.or(script).unwrap_or(self.config.beat);
         let hold = delivery.hold.map(|beats| self.gate.hold(beats));

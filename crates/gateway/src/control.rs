@@ -1,4 +1,4 @@
-//! The endpoints under `/_gateway`: planning faults, cutting streams, releasing turns, looking at what happened.
+//! The endpoints under `/_gateway`: planning faults, cutting streams, releasing turns, inspecting the past.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::store::Session;
 
 type Answer = Result<Response, ApiError>;
 
-/// The routes, which faults do not touch.
+/// The routes, which faults do not affect.
 pub(crate) fn routes() -> Router<App> {
     let session = "/_gateway/sessions/{session}";
     Router::new()
@@ -34,12 +34,12 @@ pub(crate) fn routes() -> Router<App> {
 
 #[derive(Debug, Deserialize)]
 struct Ahead {
-    /// Whether the session may be one that is still to come: its id is chosen by the client.
+    /// Whether the session may not exist yet: the client chooses its id.
     #[serde(default)]
     ahead: bool,
 }
 
-/// `PUT …/faults`: the schedule, which takes the place of an earlier one.
+/// `PUT …/faults`: the schedule, which replaces an earlier one.
 async fn plan(
     Admitted(app): Admitted,
     Path(id): Path<String>,
@@ -102,14 +102,14 @@ async fn expire(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     Ok(Json(json!({ "expired": turns.len() })).into_response())
 }
 
-/// `GET /_gateway/turns/{turn}/log`: all that was recorded so far.
+/// `GET /_gateway/turns/{turn}/log`: everything recorded so far.
 async fn log(Admitted(app): Admitted, Path(id): Path<String>) -> Answer {
     let turn = app.store.any_turn(&id).ok_or_else(|| ApiError::no_turn(&id))?;
     let kind = HeaderValue::from_static("text/event-stream");
     Ok(([(header::CONTENT_TYPE, kind)], turn.log.recorded()).into_response())
 }
 
-/// `POST /_gateway/release`: turns that have begun, and that their requests hold, play on.
+/// `POST /_gateway/release`: turns that have begun, and that their requests hold, continue.
 async fn release(Admitted(app): Admitted) -> Answer {
     app.gate.release();
     Ok(StatusCode::NO_CONTENT.into_response())

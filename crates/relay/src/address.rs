@@ -6,18 +6,18 @@ use std::str::FromStr;
 use axum::http::Uri;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 
-/// The address of a server, with the path that its paths begin with: `https://example.com/api`.
+/// The address of a server, with the path that all its paths begin with: `https://example.com/api`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream {
     scheme: Scheme,
     authority: Authority,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     path: String,
 }
 
 impl Upstream {
-    /// Where a request for this path goes: the relay's own address is the server's, to the letter. `None` for a request
-    /// that names no path, such as `OPTIONS *`.
+    /// The address that a request for this path is sent to. The path is the server's, unchanged. `None` for a request
+    /// without a path, such as `OPTIONS *`.
     pub(crate) fn join(&self, path: &PathAndQuery) -> Option<Uri> {
         path.as_str().starts_with('/').then_some(())?;
         let below = match path.path() {
@@ -33,7 +33,7 @@ impl Upstream {
     pub(crate) fn uri(&self) -> Uri {
         let path = if self.path.is_empty() { "/" } else { &self.path };
         let uri = Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone());
-        // Its parts were those of a URI.
+        // All parts come from a valid URI.
         uri.path_and_query(path).build().unwrap_or_default()
     }
 
@@ -42,7 +42,7 @@ impl Upstream {
         self.authority.as_str()
     }
 
-    /// Whether its connections are encrypted.
+    /// Whether connections to it are encrypted.
     pub(crate) fn is_encrypted(&self) -> bool {
         self.scheme == Scheme::HTTPS
     }
@@ -66,7 +66,7 @@ impl FromStr for Upstream {
         let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else {
             return Err("it must begin with http:// or https:// and a host".to_owned());
         };
-        // A WebSocket begins as a request of HTTP.
+        // A WebSocket begins as an HTTP request.
         let scheme = match scheme.as_str() {
             "http" | "ws" => Scheme::HTTP,
             "https" | "wss" => Scheme::HTTPS,

@@ -1,5 +1,4 @@
-//! The certificate of a relay that speaks HTTPS without a proxy. Certificates are renewed while the relay runs, so their files are
-//! read again.
+//! The certificate of a relay that serves HTTPS without a proxy. Its files are read again at intervals, as they change.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -19,10 +18,10 @@ use crate::config::TlsConfig;
 /// How often the files are read again.
 const RENEWAL: Duration = Duration::from_mins(1);
 
-/// Why the files are of no use.
+/// Why the files cannot be used.
 #[derive(Debug)]
 pub(crate) struct Unusable {
-    /// The key of the config that names the file.
+    /// The config key that names the file.
     pub(crate) key: &'static str,
     /// What is wrong with that file.
     pub(crate) text: String,
@@ -47,7 +46,7 @@ impl TlsConfig {
     }
 }
 
-/// A file that cannot be read. What stands in it is not repeated: it may be the key.
+/// A file that cannot be read. Its content is not repeated, as it may be the key.
 fn unread(key: &'static str, path: &Path, error: pem::Error) -> Unusable {
     let problem = match error {
         pem::Error::Io(error) => error.to_string(),
@@ -82,7 +81,7 @@ impl Certificate {
         Arc::new(config).into()
     }
 
-    /// Reads the files again and again.
+    /// Reads the files again at intervals.
     pub(crate) async fn renew(self: Arc<Self>) {
         loop {
             sleep(RENEWAL).await;
@@ -90,7 +89,7 @@ impl Certificate {
         }
     }
 
-    /// Takes what the files have now. If that is of no use, the last certificate stays.
+    /// Takes the current files, or keeps the last certificate if they cannot be used.
     fn read_again(&self) {
         match self.files.certified() {
             Ok(key) => *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key),

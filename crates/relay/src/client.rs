@@ -24,10 +24,10 @@ use crate::connection::KEEPALIVE;
 #[cfg(target_os = "linux")]
 use crate::connection::UNANSWERED;
 
-/// How long a connection may take to be made, encryption included.
+/// The time limit for making a connection, including encryption.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long an idle connection is kept for the next request. Servers close theirs after five seconds
-/// or later; one that closes while a request is on its way would cost that request.
+/// How long an idle connection is kept for the next request. Servers close theirs after five seconds or later, and a
+/// request in flight would be lost if its connection closed.
 const IDLE_LIMIT: Duration = Duration::from_secs(4);
 
 /// The client through which requests are passed on.
@@ -43,7 +43,7 @@ pub(crate) fn client(upstream: &Upstream) -> UpstreamClient {
         .build(Connector::new(upstream))
 }
 
-/// Asks for a small thing, and follows no redirects. The error says what happened.
+/// Fetches a small response, without following redirects. The error says what happened.
 pub(crate) async fn get(
     client: &UpstreamClient,
     address: Uri,
@@ -62,7 +62,7 @@ pub(crate) async fn get(
     timeout(limit, asking).await.map_err(|_| "no answer in time".to_owned())?
 }
 
-/// Makes connections, in a bounded time.
+/// Makes connections within a time limit.
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
     inner: HttpsConnector<HttpConnector>,
@@ -74,7 +74,7 @@ impl Connector {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);
-        // An agent that has vanished is not waited for: a turn may be silent for long.
+        // Detects an agent that has vanished: a turn may be silent for long, so silence alone does not show it.
         let (time, interval, retries) = KEEPALIVE;
         http.set_keepalive(Some(time));
         http.set_keepalive_interval(Some(interval));
@@ -83,7 +83,7 @@ impl Connector {
         http.set_tcp_user_timeout(Some(UNANSWERED));
         let bundled = || HttpsConnectorBuilder::new().with_webpki_roots();
         let tls = if upstream.is_encrypted() {
-            // What this system trusts; on one that has no list, what browsers trust.
+            // The system's root certificates, or those of browsers if the system has no list.
             HttpsConnectorBuilder::new().with_native_roots().unwrap_or_else(|_| bundled())
         } else {
             bundled()

@@ -1,5 +1,5 @@
-//! Connections that can be closed or reset from elsewhere: [`Listener`] accepts them, and a handler gets
-//! the [`Connection`] of its request.
+//! Connections that can be closed or reset from elsewhere: [`Listener`] accepts them, and a handler gets the
+//! [`Connection`] of its request.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,77 +21,77 @@ use tokio::time::{Sleep, sleep, timeout};
 /// How long idle connections may take to close. They close at once unless the machine is busy.
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
 
-/// How long what was written has to reach the reader before the connection is reset: a reset
-/// discards what is still in flight, and a browser also what its page has not read yet.
+/// How long written bytes have to reach the reader before the connection is reset. A reset discards bytes in flight,
+/// and a browser also discards what its page has not read yet.
 const GRACE: Duration = Duration::from_millis(30);
-/// How long a reader may take until the system has room for what was written.
+/// How long a reader may take until the system has room for the written bytes.
 const WRITING_LIMIT: Duration = Duration::from_secs(2);
 
-/// How a connection continues.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Mode {
-    /// It serves requests.
+    /// Serves requests.
     #[default]
     Open,
-    /// It closes as soon as no request is active.
+    /// Closes as soon as no request is active.
     Retired,
-    /// It is closed; nothing more is written.
+    /// Closed; nothing more is written.
     Closed,
-    /// It is reset; nothing more is written.
+    /// Reset; nothing more is written.
     Reset,
 }
 
-/// A handle of one connection. The default one does nothing: its request has no socket, or shares it with others, as with HTTP/2.
+/// A handle of one connection. The default handle does nothing: its request has no socket, or shares it (HTTP/2).
 #[derive(Debug, Clone, Default)]
 pub struct Connection(Option<Arc<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     mode: Mutex<Mode>,
-    /// Requests that are not answered to the end.
+    /// Requests without a complete response.
     busy: AtomicUsize,
-    /// How often all that the server wrote was handed over to the system.
+    /// How often everything that the server had written was passed to the system.
     flushes: AtomicU64,
     /// The task of the connection.
     task: AtomicWaker,
 }
 
 impl Connection {
-    /// The connection on which a request came.
+    /// The connection of a request.
     pub fn of(request: &Request) -> Self {
         let info = request.extensions().get::<ConnectInfo<Self>>();
         info.map(|info| info.0.clone()).unwrap_or_default()
     }
 
-    /// Closes the connection, even in the middle of an answer.
+    /// Closes the connection, even in the middle of a response.
     pub fn close(&self) {
         self.set(Mode::Closed);
     }
 
-    /// Resets the connection: the other side learns that it was not closed in good order.
+    /// Resets the connection, so that the peer can tell it from an orderly close.
     pub fn reset(&self) {
         self.set(Mode::Reset);
     }
 
-    /// Resets the connection when the body that calls this has been written out so far. That body then has to fail, which
-    /// resets its stream if others share the connection.
+    /// Resets the connection once everything that the calling body has produced so far is written. The body must then
+    /// fail, which resets its stream if others share the connection.
     pub async fn reset_when_written(&self) {
         if let Some(state) = &self.0 {
-            // The server flushes whenever a body makes it wait, as this one does now.
+            // The server flushes whenever a body makes it wait, as this call does.
             let before = state.flushes.load(Ordering::SeqCst);
             let flushed = async {
                 while state.flushes.load(Ordering::SeqCst) == before {
                     sleep(Duration::from_millis(1)).await;
                 }
             };
-            // A reader that takes longer does not get the rest.
+            // After the limit, a slow reader loses the rest.
             let _ = timeout(WRITING_LIMIT, flushed).await;
         }
         sleep(GRACE).await;
         self.reset();
     }
 
-    /// Whether no more requests are wanted on this connection.
+    /// Whether this connection should take no more requests.
     pub fn is_retired(&self) -> bool {
         self.mode() == Mode::Retired
     }
@@ -150,11 +150,11 @@ struct Register {
 }
 
 impl Connections {
-    /// Makes every later request come on a new connection: idle ones are closed, the others when
-    /// their answers are complete. Returns when the idle ones are.
+    /// Makes all later requests use new connections: idle connections close now, the others after their responses.
+    /// Returns when the idle ones are closed.
     ///
-    /// A browser sends a request again by itself if the connection that it went out on had served
-    /// others and breaks without an answer. On a new connection it reports the failure.
+    /// A browser repeats a request by itself if its connection had served others and breaks without a response. On a
+    /// new connection it reports the failure.
     pub async fn retire(&self) {
         let all: Vec<Connection> = lock(&self.0.open).values().cloned().collect();
         all.iter().for_each(Connection::retire);
@@ -163,7 +163,7 @@ impl Connections {
                 sleep(Duration::from_millis(1)).await;
             }
         };
-        // After the limit the caller goes on: a connection that stays is only less exact.
+        // After the limit the caller continues: a remaining connection only makes the result less exact.
         let _ = timeout(CLOSING_LIMIT, idle_ones_close).await;
     }
 
@@ -190,22 +190,22 @@ impl Listener {
         Self { inner: listener, connections, patience: None }
     }
 
-    /// The same, with connections that end when the other side has taken nothing for this long, or has vanished.
+    /// The same, but connections end when the peer has accepted no bytes for this long, or has vanished.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience: Some(patience), ..self }
     }
 }
 
-/// Silence after which the other side is asked whether it is there, how often then, and how many times without an answer.
+/// TCP keepalive: the silence before the first probe, the interval between probes, and the number of unanswered probes.
 pub(crate) const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(10), 3);
-/// How long what was sent may be without an answer of the other side's system. One that has vanished takes minutes else, and a quarter
-/// of an hour if something is on its way to it.
+/// How long sent bytes may stay unacknowledged. Otherwise a vanished peer takes minutes to detect, and a quarter of an
+/// hour with bytes in flight.
 #[cfg(target_os = "linux")]
 pub(crate) const UNANSWERED: Duration = Duration::from_mins(1);
 
-/// Has the system notice when the other side has vanished without a word, as a phone does that has lost its network. A socket that
-/// refuses the options still works, only longer than it should.
+/// Makes the system detect a peer that has vanished without closing, as a phone does that loses its network. A socket
+/// that refuses the options still works, but its connection lingers.
 fn watch_peer(stream: &TcpStream) {
     let socket = SockRef::from(stream);
     let (time, interval, retries) = KEEPALIVE;
@@ -225,8 +225,7 @@ impl axum::serve::Listener for Listener {
 
     async fn accept(&mut self) -> (Socket, Self::Addr) {
         let (stream, address) = axum::serve::Listener::accept(&mut self.inner).await;
-        // Small writes are the point of an event stream: they must not wait for each other. A
-        // socket that refuses the option still works, only later.
+        // The small writes of an event stream must not wait for each other. Without the option, it only has delays.
         let _ = stream.set_nodelay(true);
         if self.patience.is_some() {
             watch_peer(&stream);
@@ -247,17 +246,17 @@ impl Connected<IncomingStream<'_, Listener>> for Connection {
     }
 }
 
-/// A TCP socket that ends as its handle says.
+/// A TCP socket whose handle can end it.
 #[derive(Debug)]
 pub struct Socket {
     stream: TcpStream,
     connection: Connection,
-    /// The connection's own.
+    /// The state of this connection.
     state: Arc<State>,
     number: u64,
     register: Connections,
     patience: Option<Duration>,
-    /// Runs while the other side takes nothing.
+    /// Runs while the peer accepts no bytes.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -267,12 +266,12 @@ impl Socket {
         self.connection.clone()
     }
 
-    /// Waits for the first bytes, and leaves them to be read. Returns how many fit.
+    /// Waits for the first bytes, and peeks at them. Returns how many fit.
     pub async fn peek(&self, bytes: &mut [u8]) -> io::Result<usize> {
         self.stream.peek(bytes).await
     }
 
-    /// Fails if the other side has taken nothing for too long.
+    /// Fails if the peer has accepted no bytes for too long.
     fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         let Some(patience) = self.patience.filter(|_| written.is_pending()) else {
             self.stalled = None;
@@ -284,8 +283,7 @@ impl Socket {
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Fails if the connection is broken off. Remembers the task, so that breaking it off later
-    /// wakes it.
+    /// Fails if the connection was closed or reset. Registers the task, so that closing it later wakes the task.
     fn check(&self, context: &Context<'_>) -> io::Result<Mode> {
         self.state.task.register(context.waker());
         match self.connection.mode() {
@@ -299,8 +297,7 @@ impl Drop for Socket {
     fn drop(&mut self) {
         lock(&self.register.0.open).remove(&self.number);
         if self.connection.mode() == Mode::Reset {
-            // Without it the other side sees an orderly end of the connection, which is still an
-            // end in the middle of an answer.
+            // Without it, the peer sees an orderly close, but still in the middle of a response.
             let _ = self.stream.set_zero_linger();
         }
     }
@@ -313,7 +310,7 @@ impl AsyncRead for Socket {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.check(context)? == Mode::Retired && self.connection.is_idle() {
-            // The end of the input: the server closes in good order.
+            // End of input: the server closes in good order.
             return Poll::Ready(Ok(()));
         }
         Pin::new(&mut self.stream).poll_read(context, buffer)
@@ -360,7 +357,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// Whether the system is to notice that the other side of this socket has vanished.
+/// Whether the system is set to detect that this socket's peer has vanished.
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) fn is_watched(stream: &TcpStream) -> bool {
     let socket = SockRef::from(stream);
@@ -381,7 +378,7 @@ mod tests {
     use super::*;
     use tokio::io::AsyncWriteExt;
 
-    /// That it does so is the system's affair: a peer that vanishes cannot be had here, as the system answers for every process.
+    /// Only the options are tested: a peer cannot vanish here, as the system answers for every process.
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn the_system_is_to_notice_a_peer_that_vanishes() {

@@ -1,4 +1,4 @@
-//! By which names the relay may be called, by which pages, and with which headers.
+//! Which host names and pages may call the relay, and which headers pass.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::config::{Config, IdentityConfig};
 use crate::host::{self, Hosts};
 use crate::tunnel;
 
-/// A client that knows the relay says so, and is told how a turn was cut.
+/// Sent by clients that know the relay. They are informed how a turn was cut.
 pub(crate) const RELAY: HeaderName = HeaderName::from_static("turnwire-relay");
 /// A turn's id, which the page chooses.
 pub(crate) const TURN: HeaderName = HeaderName::from_static("turnwire-turn");
@@ -18,9 +18,9 @@ pub(crate) const TURN: HeaderName = HeaderName::from_static("turnwire-turn");
 pub(crate) const LOG: HeaderName = HeaderName::from_static("turnwire-log");
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Where browsers say how the page that calls and the address it calls belong together.
+/// The header in which browsers state how the calling page is related to the called address.
 const SITE: &str = "sec-fetch-site";
-/// What passes to an agent. All else stays here, and so does what the caller says of itself.
+/// The headers that pass to an agent. All others are dropped, including what callers claim about themselves.
 const TO_AGENT: [&str; 8] = [
     "accept",
     "accept-language",
@@ -33,7 +33,7 @@ const TO_AGENT: [&str; 8] = [
 ];
 const SOCKET_TO_AGENT: [&str; 4] =
     ["sec-websocket-key", "sec-websocket-version", "sec-websocket-protocol", "sec-websocket-extensions"];
-/// What passes to a caller.
+/// The headers that pass to a caller.
 const TO_CALLER: [&str; 12] = [
     "cache-control",
     "content-disposition",
@@ -49,14 +49,14 @@ const TO_CALLER: [&str; 12] = [
     "sec-websocket-extensions",
 ];
 
-/// Why a request is refused before it is read.
+/// Why a request is refused before its body is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Foreign {
-    /// It calls the relay by a name that is not its own.
+    /// It addresses the relay by an unknown name.
     Host,
-    /// Its page is none of those that may call, or does not say which it is.
+    /// Its page may not call, or is not named.
     Page,
-    /// It has cookies that its page may know nothing of.
+    /// It has cookies, which its page may not know about.
     Unasked,
 }
 
@@ -70,7 +70,7 @@ impl Foreign {
     }
 }
 
-/// Who may call.
+/// The hosts and pages that may call.
 #[derive(Debug, Clone)]
 pub(crate) struct Edge {
     hosts: Vec<String>,
@@ -89,7 +89,7 @@ impl Edge {
         }
     }
 
-    /// Whether a request may be read.
+    /// Whether a request is accepted.
     pub(crate) fn judge(&self, request: &Request) -> Result<(), Foreign> {
         if !self.knows_host(request) {
             return Err(Foreign::Host);
@@ -98,13 +98,13 @@ impl Edge {
         let is_socket = tunnel::is_wanted(head);
         let mut origins = head.get_all(header::ORIGIN).iter();
         match (origins.next(), origins.next()) {
-            // A program, or the relay's own page; browsers name the page of every socket.
+            // No origin: a program, or the relay's own page. Browsers name the page of every socket.
             (None, _) if is_socket && self.has_cookies => return Err(Foreign::Page),
             (None, _) if head.get_all(SITE).iter().all(|site| !is_socket && is_own(site.as_bytes())) => {}
             (Some(origin), None) if self.allows(origin) => {}
             _ => return Err(Foreign::Page),
         }
-        // A page of another origin cannot send this header without having asked. A socket's page is checked above.
+        // A page of another origin cannot send this header without a preflight. A socket's page is checked above.
         if self.has_cookies && !is_socket && !head.contains_key(RELAY) {
             return Err(Foreign::Unasked);
         }
@@ -126,7 +126,7 @@ impl Edge {
 
     fn allows(&self, origin: &HeaderValue) -> bool {
         let Ok(origin) = origin.to_str() else { return false };
-        // Without a list, and on this machine only, the pages of this machine.
+        // Without a list, pages of this machine may call, if the relay listens on this machine only.
         if self.origins.is_empty() && self.is_local {
             let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             return authority.is_some_and(host::is_this_machine);
@@ -154,13 +154,13 @@ fn is_own(site: &[u8]) -> bool {
     matches!(site, b"same-origin" | b"none")
 }
 
-/// Of a request's head, what an agent gets.
+/// The headers of a request that pass to an agent.
 pub(crate) fn for_agent(head: &HeaderMap, is_socket: bool) -> HeaderMap {
     let socket = SOCKET_TO_AGENT.iter().filter(|_| is_socket);
     kept(head, TO_AGENT.iter().chain(socket))
 }
 
-/// Of an answer's head, what a caller gets.
+/// The headers of a response that pass to a caller.
 pub(crate) fn for_caller(head: &HeaderMap) -> HeaderMap {
     kept(head, TO_CALLER.iter())
 }

@@ -1,4 +1,4 @@
-//! What the fuzz targets call: the parts that read bytes from outside, which are private otherwise.
+//! The entry points of the fuzz targets: private parts that parse untrusted bytes.
 
 use axum::http::{Method, Uri};
 use bytes::Bytes;
@@ -10,10 +10,10 @@ use crate::identity::named;
 use crate::route::{Mark, Protocol, StartBody, query};
 use crate::sse::Splitter;
 
-/// A request as the relay would send it on: its path and query, and the session and the turn that it concerns.
+/// A request as the relay would forward it: its path and query, and the session and turn that it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passed {
-    /// The path and the query, built anew.
+    /// The path and the query, rebuilt.
     pub target: String,
     /// The session that the path names.
     pub session: Option<String>,
@@ -21,18 +21,18 @@ pub struct Passed {
     pub turn: Option<String>,
 }
 
-/// Takes a request's method, path and query, as the server of this protocol (its name in a config) would. `None` if it does not
-/// pass.
+/// Matches a request's method, path and query against the routes of this protocol (its name in a config). `None` if
+/// none match.
 pub fn route(protocol: &str, method: &str, path: &str, raw: Option<&str>) -> Option<Passed> {
     let protocol: Protocol = protocol.parse().ok()?;
     let matched = protocol.route(&Method::from_bytes(method.as_bytes()).ok()?, path).ok()?;
     let target = matched.target(&query(raw)?);
-    // What is no address is not sent.
+    // An invalid address is not sent.
     target.parse::<Uri>().ok()?;
     Some(Passed { target, session: matched.session, turn: matched.turn })
 }
 
-/// The session and the parent run that the body of a start names. `None` if it cannot be read in one way.
+/// The session and the parent run that the body of a start names. `None` if the body is ambiguous.
 pub fn body(body: &[u8]) -> Option<(Option<String>, Option<String>)> {
     let named = StartBody::any(body).and_then(|body| body.named()).ok()?;
     Some((named.session, named.parent))
@@ -41,8 +41,8 @@ pub fn body(body: &[u8]) -> Option<(Option<String>, Option<String>)> {
 /// Frames, each with whether it ends its turn.
 pub type Frames = Vec<(Bytes, bool)>;
 
-/// Splits a stream of this protocol into the frames that are kept, each with whether it may be the turn's last. `Err` if one is
-/// too large; with what came before it.
+/// Splits a stream of this protocol into the frames that are kept, each with whether it may be the turn's last. `Err`,
+/// with the frames before it, if one is too large.
 pub fn split(protocol: &str, chunks: &[&[u8]]) -> Result<Frames, Frames> {
     let (mut cuts, mut fed) = (Vec::new(), Ok(()));
     if let Ok(protocol) = protocol.parse() {
@@ -53,7 +53,7 @@ pub fn split(protocol: &str, chunks: &[&[u8]]) -> Result<Frames, Frames> {
     if fed.is_ok() { Ok(frames) } else { Err(frames) }
 }
 
-/// Whom a token names, by a set of keys (JWKS) and the `identity.bearer` of a config.
+/// The user that a token names, with a set of keys (JWKS) and the `identity.bearer` of a config.
 pub fn caller(config: &Config, keys: &[u8], token: &str) -> Option<String> {
     let IdentityConfig::Bearer(config) = &config.identity else { return None };
     let keys: JwkSet = serde_json::from_slice(keys).ok()?;

@@ -1,9 +1,9 @@
-//! What of a head is passed on: not what concerns one connection only (RFC 9110, section 7.6.1), and
-//! not what identifies the page or others on this machine.
+//! Which headers are passed on: not those of a single connection (RFC 9110, section 7.6.1), and not those that identify
+//! the page or other servers on this machine.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// Headers that a request or an answer has for the next connection only, whatever `Connection` names.
+/// Headers for the next connection only, in addition to those that `Connection` names.
 const CONNECTION_ONLY: [&str; 9] = [
     "connection",
     "keep-alive",
@@ -15,27 +15,26 @@ const CONNECTION_ONLY: [&str; 9] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// What browsers say of the page that calls. Servers refuse pages by these; to them the relay is a
-/// program like any other.
+/// Headers in which browsers describe the calling page. Servers refuse pages by them, but the relay is a program.
 const OF_THE_PAGE: [&str; 2] = ["origin", "referer"];
-/// The same, with a word more for each.
+/// The prefix of further such headers.
 const FETCH: &str = "sec-fetch-";
-/// What a host has in common on all its ports: the cookies of everything else on this machine are none of
-/// the server's business, nor is it to set or clear any there.
+/// Headers that all ports of a host share. The cookies of other servers on this machine must not reach this server, and
+/// it must not set or clear them.
 const OF_THE_HOST: [&str; 3] = ["cookie", "set-cookie", "clear-site-data"];
-/// What the server itself says about pages; the relay's own answer counts.
+/// The prefix of the server's own CORS headers; the relay's are used instead.
 const CORS: &str = "access-control-";
 
-/// Whether a header is for one connection only, and so no one's to set for the next.
+/// Whether a header belongs to one connection, so that it must not be set for the next.
 pub(crate) fn is_for_one_connection(name: &HeaderName) -> bool {
     *name == header::HOST || CONNECTION_ONLY.contains(&name.as_str())
 }
 
-/// Leaves of a request's head what is passed on. The host is set with the address.
+/// Removes from a request's head what is not passed on. The host is set with the address.
 pub(crate) fn clean_request(head: &mut HeaderMap) {
     drop_connection_headers(head);
     head.remove(header::HOST);
-    // The relay has asked for the body itself, by reading it.
+    // The relay itself has asked for the body by reading it.
     head.remove(header::EXPECT);
     drop_prefixed(head, FETCH);
     for name in OF_THE_PAGE.into_iter().chain(OF_THE_HOST) {
@@ -43,7 +42,7 @@ pub(crate) fn clean_request(head: &mut HeaderMap) {
     }
 }
 
-/// Leaves of an answer's head what is passed on.
+/// Removes from a response's head what is not passed on.
 pub(crate) fn clean_response(head: &mut HeaderMap) {
     drop_connection_headers(head);
     drop_prefixed(head, CORS);

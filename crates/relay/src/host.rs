@@ -1,5 +1,5 @@
-//! By which names the relay may be called. The owner of a name can point it to any address, also after a
-//! page was loaded from there: to the browser, that page and the relay then have the same origin.
+//! The host names under which the relay may be called. The owner of a name can point it to any address, even after a
+//! page was loaded from it. To the browser, that page and the relay then have the same origin.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -11,9 +11,9 @@ use axum::http::{Version, header};
 /// The hosts that a request may name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hosts {
-    /// Those that can be nothing but this machine.
+    /// Names and addresses that always mean this machine.
     ThisMachine,
-    /// Those, and every address: it is only names that can be led elsewhere.
+    /// Those, and every address: only names can be redirected.
     Addresses,
 }
 
@@ -23,7 +23,7 @@ impl Hosts {
         if address.is_loopback() { Self::ThisMachine } else { Self::Addresses }
     }
 
-    /// Whether a request names one of these, and no other.
+    /// Whether a request names one of these hosts, and no other.
     pub(crate) fn allow(self, request: &Request) -> bool {
         named(request).is_some_and(|mut hosts| hosts.all(|host| self.has(host)))
     }
@@ -34,8 +34,8 @@ impl Hosts {
     }
 }
 
-/// The hosts that a request names: in its header, and in its target, which counts before the header (RFC 9112, section 3.2.2).
-/// `None` if no single host is named. HTTP/2 may have the target only (RFC 9113, section 8.3.1).
+/// The hosts that a request names: in its header, and in its target, which takes precedence (RFC 9112, section 3.2.2).
+/// `None` if it does not name a single host. HTTP/2 requests may have only the target (RFC 9113, section 8.3.1).
 pub(crate) fn named(request: &Request) -> Option<impl Iterator<Item = &str>> {
     let target = request.uri().authority().map(Authority::as_str);
     let mut header = request.headers().get_all(header::HOST).iter();
@@ -47,15 +47,15 @@ pub(crate) fn named(request: &Request) -> Option<impl Iterator<Item = &str>> {
     Some(header.into_iter().chain(target))
 }
 
-/// Whether a host, with or without a port, can be nothing but this machine.
+/// Whether a host, with or without a port, always means this machine.
 pub(crate) fn is_this_machine(authority: &str) -> bool {
     let Some(host) = host(authority) else { return false };
-    // Names under localhost lead nowhere else (RFC 6761, section 6.3).
+    // Names under localhost always resolve to this machine (RFC 6761, section 6.3).
     let is_local_name = || host.rsplit('.').next().is_some_and(|last| last.eq_ignore_ascii_case("localhost"));
     address(host).map_or_else(|| is_name(host) && is_local_name(), |address| address.is_loopback())
 }
 
-/// The host of an authority that is a host or a host and a port, and nothing else.
+/// The host of an authority that is a host, or a host and a port.
 fn host(authority: &str) -> Option<&str> {
     match authority.rsplit_once(':') {
         Some((host, port)) if !authority.ends_with(']') => {
@@ -73,8 +73,7 @@ fn address(host: &str) -> Option<IpAddr> {
     }
 }
 
-/// Whether a host consists of labels. With a dot at its end it does not: no browser takes that for the
-/// same name.
+/// Whether a host consists of labels. A trailing dot is refused: browsers treat that as a different name.
 fn is_name(host: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))

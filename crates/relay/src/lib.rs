@@ -1,20 +1,20 @@
-//! The relay stands between web pages and agents. It holds the key that no page may have, knows who calls, lets through what
-//! the agent's protocol needs, and keeps each turn, so that any number of readers can read it from any place.
+//! The relay stands between web pages and agents. It holds the key that no page may have, authenticates callers, passes
+//! only what the agent's protocol needs, and keeps each turn, so that any number of readers can read it from any point.
 //!
 //! In the order of a request:
-//! - [`config`]: a TOML file, its secrets by reference, and the list of its mistakes;
-//! - [`connection`]: connections that can be closed and reset from elsewhere; `certificate`, what encrypts them;
-//! - `edge`: by which names it may be called, by which pages, and with which headers;
+//! - [`config`]: a TOML file, references to its secrets, and the list of its mistakes;
+//! - [`connection`]: connections that can be closed and reset from elsewhere; `certificate`, for HTTPS;
+//! - `edge`: which host names and pages may call, and which headers pass;
 //! - `identity`: who calls;
-//! - `route`: which requests a protocol has, whose session each concerns, and which frame ends a turn;
+//! - `route`: which requests a protocol has, which session each concerns, and which frame ends a turn;
 //! - [`turn`]: the rules of a turn's owner and of its readers, without a clock or a socket;
-//! - [`held`]: the rules of a socket that readers share, and that stays when they leave;
-//! - [`log`]: what a turn's frames are kept in;
+//! - [`held`]: the rules of a socket that readers share, and that stays open when they leave;
+//! - [`log`]: the stores of turns' frames;
 //! - [`serve`](serve()): the HTTP server that joins them;
 //! - `client`, `tunnel`: connections to the agents.
 //!
-//! [`development`] is the relay of `turnwire-gateway relay`: for one developer, without users and without a log. Without the
-//! feature `product` there is nothing else.
+//! [`development`] is the relay of `turnwire-gateway relay`: for one developer, without users and without a log. It is
+//! all there is without the feature `product`.
 
 #![cfg_attr(not(feature = "product"), allow(dead_code, unused_imports, rustdoc::broken_intra_doc_links))]
 

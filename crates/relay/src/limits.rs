@@ -1,4 +1,4 @@
-//! What one user, and all of them, may use at a time.
+//! The limits of one user, and of all users together.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -10,11 +10,11 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::config::Limits;
 
-/// When to look again whether less is in use.
+/// How long a refused caller should wait before trying again.
 const AGAIN: Duration = Duration::from_secs(5);
 const TURNS: &str = "you have too many running turns";
 
-/// What is limited.
+/// A limited resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// A running turn.
@@ -25,23 +25,23 @@ pub(crate) enum Kind {
     Socket,
 }
 
-/// A limit is reached.
+/// A limit was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exceeded {
     pub(crate) what: &'static str,
     /// When to try again.
     pub(crate) after: Duration,
-    /// Whether it is the user's own limit, and not that of all.
+    /// Whether it is the user's own limit, rather than that of all users.
     pub(crate) is_own: bool,
 }
 
 impl Exceeded {
-    /// A user starts too many turns, until this time has passed.
+    /// The user has started too many turns, and may start again after this time.
     pub(crate) fn starts(after: Duration) -> Self {
         Self { what: "you start too many turns", after, is_own: true }
     }
 
-    /// Too many turns of a user run.
+    /// Too many turns of the user are running.
     pub(crate) fn turns() -> Self {
         Self { what: TURNS, after: AGAIN, is_own: true }
     }
@@ -61,7 +61,7 @@ struct Counts {
     own: HashMap<(Kind, Arc<str>), usize>,
 }
 
-/// Something in use, until it is dropped.
+/// A resource in use, until dropped.
 #[derive(Debug)]
 pub(crate) struct InUse {
     counts: Arc<Mutex<Counts>>,
@@ -79,7 +79,7 @@ impl Usage {
         }
     }
 
-    /// Takes one of what is limited.
+    /// Takes a resource.
     pub(crate) fn take(&self, kind: Kind, subject: &Arc<str>) -> Result<InUse, Exceeded> {
         let (own, all, own_what, all_what) = match kind {
             Kind::Turn => (self.limits.turns_per_subject, self.limits.turns, TURNS, "too many turns run"),
@@ -107,7 +107,7 @@ impl Usage {
         Ok(self.counted(counts, kind, subject))
     }
 
-    /// Takes one of what is limited, however many there are: it is in use already.
+    /// Takes a resource that is already in use, regardless of the limits.
     pub(crate) fn take_over(&self, kind: Kind, subject: &Arc<str>) -> InUse {
         self.counted(lock(&self.counts), kind, subject)
     }
@@ -130,7 +130,7 @@ impl Usage {
         lock(&self.counts).all.get(&kind).copied().unwrap_or_default()
     }
 
-    /// Forgets users who have started nothing lately.
+    /// Forgets users without recent starts.
     pub(crate) fn sweep(&self) {
         self.starts.retain_recent();
     }

@@ -70,7 +70,7 @@ async fn serve(path: &Path) -> Result<(), String> {
     let config = read(path)?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let ready = |addresses: turnwire_relay::Addresses| {
-        // The first line of the output is where pages call.
+        // Prints the address for pages as the first line of the output.
         let mut stdout = std::io::stdout();
         let _ = writeln!(stdout, "{scheme}://{}/", addresses.relay).and_then(|()| stdout.flush());
         if let Some(admin) = addresses.admin {
@@ -110,7 +110,7 @@ async fn purge(arguments: PurgeArguments) -> Result<(), String> {
     Ok(())
 }
 
-/// Waits for Ctrl-C, or for the signal to terminate where there is one. A second one ends the process at once.
+/// Waits for Ctrl-C or, where it exists, for the signal to terminate. A second signal ends the process at once.
 async fn stopped() {
     signal().await;
     tell(NotifyState::Stopping);
@@ -120,7 +120,7 @@ async fn stopped() {
     });
 }
 
-/// Tells systemd, if it has started the process.
+/// Notifies systemd, if it has started the process.
 fn tell(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
         eprintln!("turnwire-relay: systemd cannot be told: {error}");

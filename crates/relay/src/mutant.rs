@@ -1,11 +1,11 @@
-//! Faults on purpose, one for each law of the checker (`tests/checker`), which has to find each of them. Only a build with the
-//! feature `mutants` has any; an environment variable chooses one.
+//! Deliberate faults, one for each law of the checker (`tests/checker`), which must find each of them. They exist only
+//! in builds with the feature `mutants`; an environment variable selects one.
 
-/// The environment variable that names a fault.
+/// The environment variable that selects a fault.
 #[cfg(feature = "mutants")]
 const CHOICE: &str = "TURNWIRE_RELAY_MUTANT";
 
-/// Whether this fault is chosen.
+/// Whether this fault is selected.
 #[cfg(feature = "mutants")]
 pub(crate) fn is(name: &str) -> bool {
     static CHOSEN: std::sync::LazyLock<Option<String>> =
@@ -13,7 +13,7 @@ pub(crate) fn is(name: &str) -> bool {
     CHOSEN.as_deref() == Some(name)
 }
 
-/// Whether a fault is chosen. Never, and without a trace in the program, unless it is built for that.
+/// Whether a fault is selected. Without the feature it is always `false`, and leaves no trace in the program.
 macro_rules! mutant {
     ($name:literal) => {{
         #[cfg(feature = "mutants")]

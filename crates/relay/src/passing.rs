@@ -1,4 +1,4 @@
-//! An answer on its way back, as it comes.
+//! A response body that is passed to the client as it arrives.
 
 use std::any::Any;
 use std::pin::Pin;
@@ -14,14 +14,14 @@ use tokio::time::sleep;
 
 use crate::connection::Connection;
 
-/// An answer's body. If it breaks off upstream, the client's connection is reset after what had come.
+/// A response body. If it breaks off upstream, the client's connection is reset after the bytes received so far.
 pub(crate) struct Passing<B> {
     body: B,
     connection: Connection,
     breaking: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// When it is broken off here.
+    /// When the relay breaks it off.
     ends: Option<Pin<Box<Sleep>>>,
-    /// What is in use as long as the answer is on its way.
+    /// A resource that is in use until the response ends.
     _held: Option<Box<dyn Any + Send>>,
 }
 
@@ -30,7 +30,7 @@ impl<B> Passing<B> {
         Self { body, connection, breaking: None, ends: None, _held: None }
     }
 
-    /// The same, broken off if it takes longer: a good end would look like the answer's.
+    /// The same, broken off after this time: a normal end would look like the agent's.
     #[cfg(feature = "product")]
     pub(crate) fn at_most(self, time: Duration) -> Self {
         Self { ends: Some(Box::pin(sleep(time))), ..self }

@@ -1,7 +1,7 @@
-//! Cuts an event stream into its frames, byte for byte, and reads from each what the relay must know.
+//! Splits an event stream into its frames, byte for byte, and reads from each what the relay must know.
 //!
-//! A frame is kept as the agent wrote it, less its `id` and its comments: readers get the relay's own number. What counts as a
-//! line and as a frame's end is in the standard (WHATWG HTML, section 9.2); the fields are read by the decoder that pages use.
+//! A frame is kept as the agent wrote it, without its `id` and its comments: readers get the relay's own number. The
+//! standard defines lines and the ends of frames (WHATWG HTML, section 9.2); the pages' decoder reads the fields.
 
 use bytes::{Bytes, BytesMut};
 use turnwire::sse::{Frame, FrameDecoder};
@@ -11,13 +11,13 @@ use crate::route::{Mark, Protocol};
 /// The largest frame that is kept, in bytes.
 pub(crate) const LARGEST: usize = 8 << 20;
 
-/// One frame, without an id, with the blank line that ends it.
+/// One frame without its id, with the blank line that ends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) bytes: Bytes,
-    /// What it says about the turn's end.
+    /// What it shows about the turn's end.
     pub(crate) mark: Mark,
-    /// The agent's own number, if it is one that counts.
+    /// The agent's number of the frame, if it is valid.
     pub(crate) number: Option<u64>,
 }
 
@@ -25,11 +25,11 @@ pub(crate) struct Cut {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooLarge;
 
-/// Takes a stream in chunks, cut anywhere.
+/// Splits a stream that arrives in arbitrary chunks.
 pub(crate) struct Splitter {
     protocol: Protocol,
     line: BytesMut,
-    /// The last line ended in CR: an LF that follows belongs to it.
+    /// The last line ended in CR: a following LF belongs to it.
     after_cr: bool,
     /// Nothing was read yet: a byte order mark may follow.
     is_new: bool,
@@ -68,7 +68,7 @@ impl Splitter {
         Ok(())
     }
 
-    /// A line has ended. Line ends become LF: the standard's readers know no difference.
+    /// Ends a line. Line ends become LF, which is equivalent in the standard.
     fn end_line(&mut self, cuts: &mut Vec<Cut>) {
         let line = self.line.split();
         let mut line = &line[..];
@@ -84,7 +84,7 @@ impl Splitter {
             self.id.clear();
             self.id.extend_from_slice(line);
         }
-        // A comment has no name. The agent's pace of reconnecting is not the relay's.
+        // A comment has no name. The agent's reconnection time does not apply to the relay.
         if matches!(name, b"" | b"id" | b"retry") {
             return;
         }
@@ -96,7 +96,7 @@ impl Splitter {
     fn end_frame(&mut self, cuts: &mut Vec<Cut>) {
         let mut frame = self.frame.split();
         let id = self.id.split();
-        // Without data no reader would dispatch it.
+        // Without data, readers would ignore it.
         if !std::mem::take(&mut self.has_data) {
             return;
         }
@@ -113,7 +113,7 @@ impl Splitter {
     }
 }
 
-/// A kept frame as readers get it. Of a number that the agent has left out, there is an empty one.
+/// A kept frame as it is sent to readers. An empty frame stands for a number that the agent has skipped.
 pub(crate) fn numbered(offset: u64, frame: &[u8], out: &mut BytesMut) {
     if frame.is_empty() {
         return;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     proptest! {
-        /// Where the chunks are cut changes nothing, and the decoder of pages reads the same from both.
+        /// The positions of the cuts change nothing, and the pages' decoder reads the same from both.
         #[test]
         fn chunks_may_be_cut_anywhere(
             stream in "(data: [a-z]{0,3}|id: [0-9]|: c|event: e|data|é|\r\n|\n|\r|\n\n){0,24}",

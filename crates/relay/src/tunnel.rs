@@ -1,5 +1,4 @@
-//! A WebSocket on its way through: it begins as a request, and then is bytes in both directions, which
-//! pass as they come until one side ends.
+//! Passes a WebSocket through: it begins as a request, and then is bytes in both directions, until one side ends.
 
 use std::any::Any;
 use std::io;
@@ -18,9 +17,9 @@ use tokio::time::{sleep, timeout};
 use crate::connection::Connection;
 use crate::headers;
 
-/// The protocol that is asked for; no other passes.
+/// The protocol to switch to; no other passes.
 const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
-/// How long the other side may still speak when one has ended.
+/// How long the other side may still send when one has ended.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long written bytes have to arrive before a reset, which discards bytes in flight.
 const GRACE: Duration = Duration::from_millis(30);
@@ -34,19 +33,19 @@ pub(crate) fn is_wanted(head: &HeaderMap) -> bool {
     upgrades && protocol.is_some_and(|protocol| protocol.eq_ignore_ascii_case("websocket"))
 }
 
-/// Has a cleaned head ask for a WebSocket again.
+/// Adds to a cleaned head the request for a WebSocket.
 pub(crate) fn ask_for(head: &mut HeaderMap) {
     head.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     head.insert(header::UPGRADE, WEBSOCKET);
 }
 
-/// The client's side of a WebSocket that is to be.
+/// The client's side of a future WebSocket.
 pub(crate) struct Tunnel {
     client: OnUpgrade,
     connection: Connection,
-    /// What is in use as long as the socket is open.
+    /// A resource that is in use until the socket is closed.
     held: Option<Box<dyn Any + Send>>,
-    /// How long it may be open.
+    /// How long it may stay open.
     lives: Option<Duration>,
 }
 
@@ -63,19 +62,19 @@ impl Tunnel {
         Self { held: Some(Box::new(held)), ..self }
     }
 
-    /// The same, broken off if it is open for longer.
+    /// The same, broken off after this time.
     #[cfg(feature = "product")]
     pub(crate) fn at_most(self, time: Duration) -> Self {
         Self { lives: Some(time), ..self }
     }
 
-    /// The client's side, if it is not tunnelled.
+    /// The client's side, when the relay handles it itself.
     #[cfg(feature = "product")]
     pub(crate) fn into_client(self) -> OnUpgrade {
         self.client
     }
 
-    /// Passes on that the server agrees, and from then on all that both sides say.
+    /// Passes on the server's agreement, and from then on all bytes in both directions.
     pub(crate) fn open(self, mut answer: hyper::Response<Incoming>) -> Response<Body> {
         let server = on(&mut answer);
         let (mut head, _) = answer.into_parts();
@@ -85,14 +84,14 @@ impl Tunnel {
         tokio::spawn(async move {
             let _held = self.held;
             let (Ok(client), Ok(server)) = (self.client.await, server.await) else { return };
-            // It stays until the reset: a socket that it drops before ends in good order.
+            // It stays until the reset: a socket that is dropped earlier ends in good order.
             let mut passing = pin!(pass_both(client, server));
             let passed = match self.lives {
                 Some(lives) => timeout(lives, passing.as_mut()).await,
                 None => Ok(passing.as_mut().await),
             };
             if !matches!(passed, Ok(Ok(()))) {
-                // A side that broke off must not look as if it had ended.
+                // A broken connection must not look like a normal end.
                 sleep(GRACE).await;
                 self.connection.reset();
             }
@@ -101,7 +100,7 @@ impl Tunnel {
     }
 }
 
-/// Passes bytes until one side ends. An error if one broke off.
+/// Passes bytes until one side ends. Returns an error if one broke off.
 async fn pass_both(client: Upgraded, server: Upgraded) -> io::Result<()> {
     let (from_client, to_client) = split(TokioIo::new(client));
     let (from_server, to_server) = split(TokioIo::new(server));
@@ -112,7 +111,7 @@ async fn pass_both(client: Upgraded, server: Upgraded) -> io::Result<()> {
         ended = &mut down => (ended, up),
     };
     ended?;
-    // The last words of the other side; it may have nothing to say.
+    // The last bytes of the other side; it may have none.
     timeout(FAREWELL, other).await.unwrap_or(Ok(()))
 }
 

@@ -1,5 +1,5 @@
-//! `bench`: turnwire beside plain JavaScript and beside other packages, in one run, in Node and in Chromium. What is
-//! measured is in `tests/bench`; this module builds what that needs and starts it.
+//! `bench`: compares turnwire with plain JavaScript and other packages, in one run, in Node and in Chromium. The
+//! measured code is in `tests/bench`; this module builds what it needs and starts it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -51,12 +51,12 @@ impl Options {
     };
 }
 
-/// Installs what is measured, and what measures.
+/// Installs the candidates and the measuring tools.
 pub(crate) fn install(project: &Project) -> Result<()> {
     npm::ci(project, "tests/bench", "which are measured beside turnwire")
 }
 
-/// Builds what is needed, and fails when a candidate read something else than the stream said, or a claim does not hold.
+/// Builds what is needed, and fails if a candidate read a stream incorrectly or a claim does not hold.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     if options.names == ["relay"] {
         return load::run(project, options.quick);

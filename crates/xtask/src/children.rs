@@ -37,11 +37,11 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a command in a process group of its own.
+    /// Starts a command in its own process group.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
-        // The lock is held over the start, so that an interrupt never misses a child.
+        // The lock is held during the start, so that an interrupt never misses a child.
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn()?;
         running.push(child.id());
@@ -60,7 +60,7 @@ impl Running {
         Ok(status)
     }
 
-    /// Waits for the end, at most so long; past it the group is ended and the answer is `None`.
+    /// Waits for the end, for at most this long; after that the group is ended and the result is `None`.
     pub(crate) fn wait_at_most(&mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
         let deadline = Instant::now() + limit;
         while Instant::now() < deadline {
@@ -95,7 +95,7 @@ impl Running {
         self.forget();
     }
 
-    /// Ends what the child left running in its group when it ended.
+    /// Ends the processes that the child left in its group.
     pub(crate) fn sweep(&self) {
         signal(self.child.id(), Signal::Kill);
     }
@@ -128,7 +128,7 @@ fn signal(group: u32, signal: Signal) {
         Signal::Kill => Posix::SIGKILL,
     };
     if let Ok(group) = i32::try_from(group) {
-        // A group that is gone already is what we want.
+        // The group may have ended already.
         let _ = killpg(Pid::from_raw(group), signal);
     }
 }

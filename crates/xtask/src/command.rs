@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::children::Running;
 use crate::output::{self, say};
 
-/// How long a command may take whose output is kept.
+/// How long a command with captured output may take.
 const LONGEST: Duration = Duration::from_mins(40);
 
 /// Runs a command with its output shown; any exit code but 0 is an error.
@@ -50,7 +50,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
 pub(crate) struct Shown {
     /// The exit status; `None` when the time limit ended the run.
     pub(crate) status: Option<ExitStatus>,
-    /// stdout and stderr, in the order in which the lines came.
+    /// stdout and stderr, in the order of arrival.
     pub(crate) output: String,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Shown {
 pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<Shown> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if output::is_watched() {
-        // Behind a pipe, runners need to be told that a person looks.
+        // Behind a pipe, runners produce colours only if they are told to.
         command.env("CARGO_TERM_COLOR", "always").env("FORCE_COLOR", "1");
     } else {
         command.env("NO_COLOR", "1");
@@ -68,7 +68,7 @@ pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<Shown> {
     let stdout = running.child().stdout.take().map(|pipe| follow(pipe, Arc::clone(&kept)));
     let stderr = running.child().stderr.take().map(|pipe| follow(pipe, Arc::clone(&kept)));
     let status = running.wait_at_most(limit)?;
-    // A grandchild that keeps the pipe open must not keep us waiting.
+    // A grandchild that keeps the pipe open must not block this process.
     running.sweep();
     for reader in [stdout, stderr].into_iter().flatten() {
         let _ = reader.join();
@@ -108,7 +108,7 @@ fn without_colours(line: &str) -> String {
     plain
 }
 
-/// The command as one would type it.
+/// The command as it would be typed.
 pub(crate) fn describe(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let mut line = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
@@ -128,7 +128,7 @@ pub(crate) fn on_path(program: &str) -> bool {
     find_on_path(program).is_some()
 }
 
-/// The file that a program name stands for on the PATH.
+/// The file on the PATH for a program name.
 pub(crate) fn find_on_path(program: &str) -> Option<std::path::PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())

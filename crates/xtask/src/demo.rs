@@ -15,7 +15,7 @@ use crate::relay::Relay;
 use crate::stamp::Stamp;
 use crate::tools::npm;
 
-/// Where the relay listens, if that is free; docs and examples have the same port.
+/// The relay's port, if it is free; docs and examples use the same.
 const RELAY_PORT: u16 = 8791;
 
 #[derive(Debug, Args)]
@@ -90,7 +90,7 @@ fn open(url: &str) {
     if !has_desktop || !on_path(opener) {
         return;
     }
-    // The page's address is printed in any case; an opener that fails is no error.
+    // The page's address is printed in any case, so a failing opener is not an error.
     let _ = Command::new(opener)
         .arg(url)
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! The families of protocols, as `pkg/families.json` lists them. Each has a core of its own. Its name is that of the crate's
+//! The families of protocols, as `pkg/families.json` lists them. Each has its own core. Its name is that of the crate's
 //! feature, of the core's folder in `pkg/core/`, and of the package's entry.
 
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 pub(crate) static FAMILIES: LazyLock<Vec<String>> =
     LazyLock::new(|| listed().into_iter().map(|(name, _)| name).collect());
 
-/// The name of the core that has all of them. It sets the names of the exports of the others.
+/// The name of the core with all families. It determines the names of the exports of the others.
 pub(crate) const WHOLE: &str = "all";
 
-/// The names of the files that come with some cores only.
+/// The names of the files that only some cores have.
 pub(crate) static EXTRAS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let families = listed();
     let extras = families.values().filter_map(|family| family["extras"].as_object());

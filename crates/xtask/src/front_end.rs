@@ -13,7 +13,7 @@ use crate::project::{Project, cargo};
 use crate::stamp::Stamp;
 use crate::tools::{npm, rust};
 
-/// What the crate is made of.
+/// The crate's sources.
 const CRATE: [&str; 3] = ["src", "Cargo.toml", "Cargo.lock"];
 
 /// Builds the page, and returns its folder.
@@ -76,7 +76,7 @@ pub(crate) fn build_classes(project: &Project) -> Result<PathBuf> {
     let mut search = vec![rust::wasm_bindgen(project)?];
     search.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
     run(Command::new(rust::wasm_pack()?.join("wasm-pack"))
-        // It would download its own optimiser.
+        // wasm-pack would download its own optimiser.
         .args(["--quiet", "build", "--target", "web", "--mode", "no-install", "--no-opt", "--out-dir"])
         .arg(&folder)
         .args(["--features", "js-classes"])
@@ -90,7 +90,7 @@ pub(crate) fn build_classes(project: &Project) -> Result<PathBuf> {
 /// Makes a module small, in place.
 fn optimise(project: &Project, module: &Path) -> Result<()> {
     npm::ci(project, "pkg", "which make modules small")?;
-    // What today's compiler uses, and every supported engine has.
+    // Features that today's compiler uses, and every supported engine has.
     let features =
         ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types"];
     run(Command::new("node")

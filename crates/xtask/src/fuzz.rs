@@ -1,5 +1,5 @@
-//! `fuzz`: random inputs against the decoders, by libFuzzer; where that cannot be built, and in a quick run of all tests, by blind
-//! changes of the same seeds.
+//! `fuzz`: random inputs for the decoders, from libFuzzer. Where that cannot be built, and in a quick run of all tests,
+//! the inputs are blind changes of the same seeds.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::tools::rust;
 
 /// Longer inputs make slow runs and find nothing more.
 const LONGEST: u32 = 4096;
-/// How long a target may take beyond its time, for its last input and its report.
+/// How long a target may exceed its time, for its last input and its report.
 const GRACE: Duration = Duration::from_mins(1);
 /// How much of a failed run's log is shown, in lines.
 const SHOWN: usize = 20;
@@ -54,7 +54,8 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     }
 }
 
-/// Runs every target for this long, by libFuzzer or, which takes far less to compile, by blind changes; each counts as one test.
+/// Runs every target for this long, with libFuzzer or with blind changes, which take far less to compile; each counts
+/// as one test.
 pub(crate) fn run_all(project: &Project, time: Duration, is_blind: bool) -> Result<Tally> {
     let programs = if is_blind { None } else { prepare(project)? };
     run_each(project, &targets(project)?, programs.as_deref(), time)
@@ -83,7 +84,7 @@ fn run_each(project: &Project, targets: &[String], programs: Option<&Path>, time
     Ok(tally)
 }
 
-/// The targets are the files that libFuzzer enters by.
+/// The targets are the files of libFuzzer's entry points.
 fn targets(project: &Project) -> Result<Vec<String>> {
     let directory = project.path("crates/fuzz/fuzz_targets");
     let mut names = Vec::new();
@@ -95,8 +96,7 @@ fn targets(project: &Project) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Builds the targets for libFuzzer. Returns the directory of their programs; `None` where libFuzzer cannot be
-/// had.
+/// Builds the targets for libFuzzer. Returns the directory of their programs; `None` where libFuzzer is not available.
 fn prepare(project: &Project) -> Result<Option<PathBuf>> {
     let tool = match cargo_fuzz() {
         Ok(tool) => tool,
@@ -112,15 +112,15 @@ fn prepare(project: &Project) -> Result<Option<PathBuf>> {
     let profile = |(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value);
     run_shown(
         Command::new(tool)
-            // No sanitizer: that needs an unstable compiler, and looks for what unsafe code does, of which
-            // there is none. Panics and overflows are what there is to be found.
+            // No sanitizer: that needs an unstable compiler, and finds faults of unsafe code, of which there is none.
+            // The targets find panics and overflows.
             .args(["fuzz", "build", "--features", "libfuzzer", "--sanitizer", "none", "--target", &host])
             .arg("--target-dir")
             .arg(&directory)
             .arg("--fuzz-dir")
             .arg(project.path("crates/fuzz"))
-            // The workspace's releases are made for few bytes. Here what must not happen is a finding, also where it would
-            // go unnoticed.
+            // Releases of the workspace are built for size. Here a violated assumption must be a finding, even where it
+            // would otherwise go unnoticed.
             .envs(
                 [("OPT_LEVEL", "3"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("PANIC", "unwind")]
                     .map(profile),
@@ -141,7 +141,7 @@ fn cargo_fuzz() -> Result<PathBuf> {
     Ok(rust::cargo_fuzz()?.join("cargo-fuzz"))
 }
 
-/// Runs a target by libFuzzer. What it says goes into a log, of which a failure shows the end.
+/// Runs a target with libFuzzer. Its output goes to a log, and a failure shows the end of the log.
 fn fuzz(project: &Project, program: &Path, name: &str, time: Duration) -> Result<()> {
     let log = project.scratch("fuzz")?.join(format!("{name}.log"));
     let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
@@ -177,7 +177,7 @@ fn fuzz(project: &Project, program: &Path, name: &str, time: Duration) -> Result
     }
 }
 
-/// What a log says of a failure, from its first line on; its end if it says nothing.
+/// A log's failure report, from its first line on; the log's end if it has none.
 fn finding(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     let first = lines.iter().position(|line| line.contains(" panicked at ") || line.contains("ERROR: "));
@@ -185,7 +185,7 @@ fn finding(log: &str) -> String {
     lines.get(from..).unwrap_or_default().iter().take(SHOWN).copied().collect::<Vec<_>>().join("\n")
 }
 
-/// How much was tried, in libFuzzer's own words: inputs, and what code they have reached.
+/// The amount of work in libFuzzer's own words: inputs, and the code that they have reached.
 fn summary(log: &str) -> String {
     let mut lines = log.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let words = lines.rfind(|words| words.get(1) == Some(&"DONE")).unwrap_or_default();
@@ -199,7 +199,8 @@ fn summary(log: &str) -> String {
     )
 }
 
-/// Compiles the targets without libFuzzer, with all else as the workspace's tests are, which takes little. Returns their program.
+/// Compiles the targets without libFuzzer, and everything else as for the workspace's tests, which is quick. Returns
+/// the program.
 fn rehearsal(project: &Project) -> Result<PathBuf> {
     let build = ["build", "--quiet", "--workspace", "--example", "rehearse"];
     run_shown(cargo().args(build).current_dir(project.root()))?;

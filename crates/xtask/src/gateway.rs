@@ -26,7 +26,7 @@ pub(crate) fn build(project: &Project) -> Result<PathBuf> {
     program(project, "turnwire-gateway", &WHOLE)
 }
 
-/// The same with nothing but what the gateway needs: less to compile, where nothing else is.
+/// The same with only what the gateway needs, which compiles faster if nothing else was built.
 pub(crate) fn build_alone(project: &Project) -> Result<PathBuf> {
     begin("gateway: compiling the development gateway (cargo)");
     program(project, "turnwire-gateway", &["--package", "turnwire-gateway"])
@@ -38,9 +38,9 @@ pub(crate) fn build_relay(project: &Project) -> Result<PathBuf> {
     program(project, "turnwire-relay", &WHOLE)
 }
 
-/// Compiles what programs share as the workspace's tests do. The library has one file whatever its features, so that each other
-/// choice of packages would compile it anew, and all that use it. With an example, dependencies have the features that tests
-/// want of them.
+/// Compiles the code that programs share as the workspace's tests do. The library has one file for all sets of
+/// features, so any other choice of packages would recompile it and its users. With an example, dependencies get the
+/// features of the tests.
 const WHOLE: [&str; 3] = ["--workspace", "--example", "rehearse"];
 
 fn program(project: &Project, package: &str, packages: &[&str]) -> Result<PathBuf> {
@@ -50,7 +50,7 @@ fn program(project: &Project, package: &str, packages: &[&str]) -> Result<PathBu
     Ok(project.target().join("debug").join(name))
 }
 
-/// A gateway that listens; dropping it ends it.
+/// A running gateway; dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Gateway {
     running: Running,
@@ -81,7 +81,7 @@ impl Gateway {
         Ok(Self { running, url })
     }
 
-    /// Where it listens, such as `http://127.0.0.1:8787`, without a slash at the end.
+    /// Its URL, such as `http://127.0.0.1:8787`, without a trailing slash.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
@@ -103,7 +103,7 @@ pub(crate) fn listening(command: &mut Command) -> Result<(Running, String)> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            // The output after the URL is not needed; reading on keeps the pipe from filling.
+            // The output after the URL is not needed, but must be read so that the pipe does not fill up.
             let _ = sender.send(line);
         }
     });

@@ -1,4 +1,4 @@
-//! LICENSES.md: what the wasm modules are made of, and under which licences.
+//! LICENSES.md: the contents of the wasm modules, and their licences.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -65,7 +65,7 @@ struct Dependency {
 
 #[derive(Deserialize)]
 struct DependencyKind {
-    /// None for what is compiled into the crate.
+    /// None for crates that are compiled into the modules.
     kind: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! `bench relay`: the relay under load, beside the agent itself and the development relay. What is measured is in
-//! `crates/relay/examples/load`; this module builds what that needs and starts it.
+//! `bench relay`: the relay under load, compared with the agent itself and the development relay. The measuring code is
+//! in `crates/relay/examples/load`; this module builds what it needs and starts it.
 
 use std::process::Command;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(project: &Project, is_quick: bool) -> Result<()> {
     let program = project.target().join(program);
     begin("bench: the relay under load, for about ten minutes");
     let mut load = if cfg!(unix) {
-        // Ten thousand readers are as many open files, in the load and in the relay.
+        // Ten thousand readers need as many open files, in the load and in the relay.
         let mut shell = Command::new("sh");
         shell.args(["-c", "ulimit -n \"$(ulimit -Hn)\"; exec \"$@\"", "sh"]).arg(program);
         shell

@@ -1,5 +1,5 @@
-//! The project's own tasks, run as `cargo xtask <task>`. Each task is one module; what they share
-//! (paths, child processes, progress lines, stamps, tools) lies beside them.
+//! The project's own tasks, run as `cargo xtask <task>`. Each task is one module; shared code (paths, child processes,
+//! progress lines, stamps, tools) is beside them.
 
 mod bench;
 mod children;

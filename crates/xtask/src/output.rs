@@ -1,5 +1,5 @@
-//! What tasks print. A step that runs beside another one prints onto a page of its own, which is shown as a whole when
-//! the step has ended.
+//! The output of tasks. A step that runs beside another prints to its own page, which is shown as a whole when the step
+//! has ended.
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) type Page = Arc<Mutex<String>>;
 
 thread_local! {
-    /// The page that this thread prints onto; without one its lines are shown at once.
+    /// The page that this thread prints to; without one its lines are shown at once.
     static CURRENT: RefCell<Option<Page>> = const { RefCell::new(None) };
 }
 
-/// The page of this thread, for threads that print in its name.
+/// The page of this thread, for threads that print on its behalf.
 pub(crate) fn page() -> Option<Page> {
     CURRENT.with_borrow(Clone::clone)
 }
@@ -34,19 +34,19 @@ pub(crate) fn say(text: &str) {
             page.push_str(text);
             page.push('\n');
         }
-        // Who reads the output may have gone.
+        // The reader of the output may be gone.
         None => drop(writeln!(io::stdout().lock(), "{text}")),
     }
 }
 
-/// Shows what a page has, at once and in one piece.
+/// Shows the content of a page at once and in one piece.
 pub(crate) fn show(page: &Page) {
     let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = io::stdout().lock().write_all(page.as_bytes());
     page.clear();
 }
 
-/// Says what a page has, in one piece.
+/// The content of a page, in one piece.
 pub(crate) fn pass_on(page: &Page) {
     let text = std::mem::take(&mut *page.lock().unwrap_or_else(PoisonError::into_inner));
     say(text.trim_end_matches('\n'));

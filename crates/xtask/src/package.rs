@@ -15,19 +15,19 @@ use crate::project::{Project, cargo};
 use crate::stamp::Stamp;
 use crate::tools::{npm, rust};
 
-/// What a core is compiled from, relative to the checkout.
+/// The sources of a core, relative to the checkout.
 const COMPILED: [&str; 5] = ["src", "Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
 
 /// The declarations of a core's exports.
 const EXPORTS: &str = "core_bg.wasm.d.ts";
 
-/// What of a core's folder goes into the bundles; that of all families has no text.
+/// The parts of a core's folder that go into the bundles; the core of all families has no text.
 const CORE: [&str; 4] = ["core.d.ts", "core_bg.wasm", EXPORTS, "inline.js"];
 
-/// What users import besides the families.
+/// The entries besides the families.
 const ENTRIES: [&str; 3] = ["index", "slim", "conversation"];
 
-/// What the bundles are made of besides, relative to the package.
+/// The other inputs of the bundles, relative to the package.
 const BUNDLED: [&str; 8] = [
     "src",
     "build.mjs",
@@ -39,7 +39,7 @@ const BUNDLED: [&str; 8] = [
     "tsconfig.json",
 ];
 
-/// What makes a core small, and its text, relative to the checkout.
+/// The tools that make a core small, and those that write its text, relative to the checkout.
 const PACKED_BY: [&str; 4] = ["pkg/build.mjs", "pkg/package-lock.json", "pkg/script.mjs", PACKING];
 
 /// The form of the texts, and what reads them in a page.
@@ -85,11 +85,12 @@ fn lock(project: &Project) -> Result<File> {
     Ok(file)
 }
 
-/// Rust to wasm, with the protocols of one family or of all; returns the module's file. Only as a `cdylib`: beside an `rlib`,
-/// which the manifest asks for as well, the compiler optimises nothing across crates (measured: 1,850 brotli bytes).
+/// Compiles Rust to wasm, with the protocols of one family or of all; returns the module's file. It compiles only a
+/// `cdylib`: beside an `rlib`, which the manifest also asks for, the compiler does not optimise across crates
+/// (measured: 1,850 brotli bytes).
 ///
-/// Cargo has one place for a package's `cdylib`, whatever its features, so each core is copied from there; without a
-/// stamp of our own every build would make all of them anew. What they depend on is compiled once.
+/// Cargo has one place for a package's `cdylib`, whatever its features, so each core is copied from there. Without a
+/// stamp, every build would compile all of them again. Their dependencies are compiled once.
 fn compile(project: &Project, family: &str) -> Result<PathBuf> {
     let module = project.scratch("cores")?.join(format!("{family}.wasm"));
     let flags = flags(project, &[])?;
@@ -121,7 +122,8 @@ fn take(project: &Project, name: &str, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What unpacks the cores, in `pkg/core/`. It is a module itself, since an engine takes long for a script that runs once.
+/// The code that unpacks the cores, in `pkg/core/`. It is a module itself, since engines are slow with a script that
+/// runs once.
 fn unpacker(project: &Project) -> Result<bool> {
     let core = project.path("pkg/core");
     let flags = flags(project, &[UNPACKER_STACK])?;

@@ -12,12 +12,12 @@ pub(crate) fn elapsed() -> Duration {
     BEGAN.elapsed()
 }
 
-/// Says what begins now.
+/// Reports what begins now.
 pub(crate) fn begin(message: &str) {
     say(&format!("[{:7.1}s] {message}", elapsed().as_secs_f64()));
 }
 
-/// Says what was found done already, or ended well.
+/// Reports what was already done, or has succeeded.
 pub(crate) fn note(message: &str) {
     say(&format!("[{:7.1}s]   {message}", elapsed().as_secs_f64()));
 }

@@ -1,4 +1,4 @@
-//! Where things lie: the checkout, cargo's target directory, and the user's cache of tools.
+//! Locations: the checkout, cargo's target directory, and the user's cache of tools.
 
 use std::env;
 use std::fs;

@@ -10,10 +10,10 @@ use crate::children::Running;
 use crate::gateway;
 use crate::project::Project;
 
-/// How the page is told where the relay is, as `www/src/connection/relay.ts` reads it.
+/// How the page learns the relay's address; `www/src/connection/relay.ts` reads it.
 const MARKED: &str = "<html ";
 
-/// A relay that is yet to be started, in a folder of its own that begins empty.
+/// A relay that was not started yet, in its own empty folder.
 #[derive(Debug)]
 pub(crate) struct Relay {
     program: PathBuf,
@@ -23,11 +23,12 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Compiles it and selects its port: this one, or the next that is free. `name` tells its folder from those of other relays.
+    /// Compiles it and selects its port: this one, or the next free one. `name` distinguishes its folder from those of
+    /// other relays.
     pub(crate) fn prepare(project: &Project, name: &str, port: u16) -> Result<Self> {
         let program = gateway::build_relay(project)?;
         let folder = project.scratch("demo")?.join(name);
-        // A relay that another demo left here would have its turns, but not the agents' sessions.
+        // An earlier demo's relay may have left turns here, but the agents' sessions are gone.
         if folder.exists() {
             fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
         }
@@ -38,7 +39,7 @@ impl Relay {
         Ok(Self { program, folder, port: gateway::free_port(port)?, config })
     }
 
-    /// Where it will listen.
+    /// Its future URL.
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -57,7 +58,7 @@ impl Relay {
         Ok(copy)
     }
 
-    /// Starts it before this gateway. Dropping what is returned ends it.
+    /// Starts it in front of this gateway. Dropping the returned value ends it.
     pub(crate) fn start(&self, gateway: &str) -> Result<Running> {
         let config = self
             .config

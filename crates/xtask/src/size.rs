@@ -1,4 +1,4 @@
-//! `size`: what each part of the package weighs, what pages download of it, and whether that stays in its budget.
+//! `size`: the size of each part of the package and of pages' downloads, compared with the budget.
 
 use std::fs;
 use std::iter;
@@ -18,8 +18,8 @@ use crate::project::Project;
 /// Files of the package beside those of the families; a `*` stands for any beginning of a name.
 const PARTS: [&str; 4] = ["dist/face.js", "dist/face.cjs", "dist/slim.js", "dist/types/*.d.ts"];
 
-/// What pages load besides, without a core: the bindings of frameworks and the adapters for other packages, of which a page
-/// has at most one, and the conversation.
+/// Other files that pages load, without a core: the bindings of frameworks and the adapters for other packages, of
+/// which a page has at most one, and the conversation.
 const OTHERS: [&str; 8] =
     ["react", "vue", "svelte", "solid", "angular", "assistant-ui", "ai", "conversation"];
 
@@ -68,7 +68,7 @@ fn print_functions(project: &Project, count: u32) -> Result<()> {
     Ok(())
 }
 
-/// Node has the compressors that web servers use, so it does the weighing.
+/// Node has the compressors that web servers use, so it measures the sizes.
 fn weigh(project: &Project, parts: &[String]) -> Result<Vec<(String, Weight)>> {
     let pkg = project.path("pkg");
     let mut node = Command::new("node");
@@ -96,7 +96,7 @@ fn parts() -> Vec<String> {
         .collect()
 }
 
-/// What pages download, each file compressed by itself: a page of each family, in each way.
+/// Pages' downloads, each file compressed separately: a page of each family, built in each way.
 fn weigh_pages(project: &Project) -> Result<Vec<(String, Weight)>> {
     let lines = capture(Command::new("node").arg(project.path("tests/pages/weigh.mjs")))?;
     let page = |line: &str| {

@@ -1,6 +1,6 @@
-//! Stamps: a step is skipped while its inputs are byte for byte those of its last good run and its
-//! outputs still exist. Contents are compared, not times, so that a fresh checkout, a switched
-//! branch or a copied directory cannot fool it.
+//! Stamps: a step is skipped while its inputs are byte for byte those of its last good run and its outputs still exist.
+//! Contents are compared, not times, so that a fresh checkout, a switched branch or a copied directory does not mislead
+//! it.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,8 +31,8 @@ impl Stamp {
         self
     }
 
-    /// Adds a file, or every file under a directory, by name and content. Nothing there is an
-    /// input as well: it hashes unlike any content.
+    /// Adds a file, or every file under a directory, by name and content. A missing file counts too: its hash differs
+    /// from that of any content.
     pub(crate) fn input(mut self, path: &Path) -> Result<Self> {
         hash_path(path, &mut self.inputs).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(self)
@@ -82,7 +82,7 @@ fn hash_path(path: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Directories that tools fill and that are no one's input.
+/// Directories that tools fill and that are not inputs.
 fn is_generated(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "node_modules" || name == "dist" || name == ".vite")
 }

@@ -290,7 +290,7 @@ for (const [name, wait] of [["waitForCompletion()", (turn, options) => turn.wait
     const second = session.createTurn({ input: "Two" });
     const abort = new AbortController();
     const waiting = failure(wait(second, { signal: abort.signal }));
-    // Somebody else may wait as well.
+    // Other callers may wait as well.
     const third = session.createTurn({ input: "Three" });
     const others = [failure(wait(third, { signal: abort.signal })), third.waitForCompletion()];
     setTimeout(() => abort.abort(), 20);

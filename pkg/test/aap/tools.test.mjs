@@ -81,7 +81,7 @@ for (const mode of ["delta", "message", "none"]) {
       toolAnswer("c1", "noon in UTC"),
       toolAnswer("c2", '{"expression":"6*7","value":42}'),
     ]);
-    // The turn that follows tells the results.
+    // The next turn sends the results.
     assert.deepEqual(turns[0].snapshot().threads[0].messages[0].tool_calls.map(({ response }) => response?.content), ["noon in UTC", '{"expression":"6*7","value":42}']);
   });
 }

@@ -64,7 +64,7 @@ function broken(how) {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** The turn that goes on in a conversation that a page comes back to, and what is told of it. */
+/** The turn that is running in a conversation that a page returns to, and its notifications. */
 async function resumed(world) {
   const turns = await world.session.resume();
   const turn = turns.at(-1);

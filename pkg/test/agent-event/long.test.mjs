@@ -1,4 +1,4 @@
-// The end of a run that says a long answer once more.
+// The end of a run that repeats a long answer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, begin, finish, runOf, serveAgent, START } from "../support/agent-event.mjs";

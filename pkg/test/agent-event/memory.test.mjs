@@ -1,17 +1,17 @@
-// What long runs of agents cost: the core's memory, and turns that nobody holds any more.
+// The cost of long runs: the core's memory, and turns without references.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { answer, begin, complete, finish, frames, say, step } from "../support/agent-event.mjs";
 
-// The core's memory is nobody's business but the package's, so it is caught as it is made.
+// The package does not expose the core's memory, so the test intercepts its creation.
 const memories = [];
 const { Instance } = WebAssembly;
 WebAssembly.Instance = class extends Instance {
   constructor(...rest) {
     super(...rest);
-    // What makes a core's module is a module of its own.
+    // A core's module is made by another module.
     if (!("unpack" in this.exports)) memories.push(this.exports.memory);
   }
 };
@@ -55,7 +55,7 @@ const COUNT = 100_000;
 const PIECES = Array.from({ length: COUNT }, (_, at) => WORDS[at % WORDS.length]);
 const WHOLE = PIECES.join("");
 
-/** A run of many deltas, made while it is read; its end may say the whole text once more, as servers do. */
+/** A run of many deltas, made while it is read; its end may repeat the whole text, as servers do. */
 function* longRun(protocol, result) {
   yield frames(protocol, [begin(), step()]);
   for (let at = 0; at < COUNT; at += 1000) yield frames(protocol, PIECES.slice(at, at + 1000).map(say));

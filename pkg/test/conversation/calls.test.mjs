@@ -6,7 +6,7 @@ import { Conversations } from "../../dist/conversation.js";
 import { fakeServer } from "../../dist/testing.js";
 import { linesOf, pageOf, quiet, until } from "./support.mjs";
 
-/** A fake server that gives all calls the same id in what it says. */
+/** A fake server that sends the same id for all calls. */
 function alike(script) {
   const server = fakeServer(script);
   const { fetch } = server.connection;

@@ -13,7 +13,7 @@ const gateway = useGateway();
 /** The conversations that clients keep, for all pages. */
 const kept = memoryStore();
 
-/** A page: a registry with a client of its own. */
+/** A page: a registry with its own client. */
 async function page(t, protocol, { delay = "0.2", ...options } = {}) {
   const headers = { "x-turnwire-delay-ms": delay };
   const own = protocol === "turn-rpc" ? { webSocket: (url) => new WebSocket(url, { headers }) } : { headers };

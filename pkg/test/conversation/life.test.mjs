@@ -196,7 +196,7 @@ test("of two tabs one runs the page's tools; when it is gone, the other does", a
     const second = two.chats.open(first.info.get().sessionId);
     second.attach();
     await second.loaded;
-    // Sent in the second tab, run in the first: each hears of the other's turns.
+    // Sent in the second tab, run in the first: each is notified of the other's turns.
     second.send("b");
     await until(first, () => linesOf(first).includes("assistant: It is b!."));
     assert.deepEqual(ran, ["one", "one"], "the second tab runs none");

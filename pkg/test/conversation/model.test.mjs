@@ -1,6 +1,6 @@
 // The plan of a conversation by chance: thousands of schedules of people, tabs and a server that loses, refuses and delays,
 // each from a seed, and what must be true after each step and at rest: each text in exactly one place, no input starts two
-// turns, no answer goes out twice, keys that never change or collide, the path that the server lists, a phase of rest, the
+// turns, no answer is sent twice, keys that never change or collide, the path that the server lists, a phase of rest, the
 // queue's order.
 //
 // `TURNWIRE_SEED` is the first seed, `TURNWIRE_SCHEDULES` the number of schedules. A failure prints its shortest schedule, as

@@ -18,7 +18,7 @@ const kind = (name) => ({ kind: name });
 export const [attach, detach, stop, proceed, catchUp, loadEarlier, pageFailed, sessionReady, sessionFailed] =
   "attach detach stop proceed catchUp loadEarlier pageFailed sessionReady sessionFailed".split(" ").map(kind);
 export const hold = (on) => ({ kind: "hold", on });
-/** An ended turn in a list: its id, the one before it, its message. */
+/** An ended turn in a list: its id, the previous turn, its message. */
 export const listed = (id, previous, input, more) => ({ id, previous, input, state: "done", calls: [], said: [], ...more });
 export const page = (turns, hasEarlier = false) => ({ kind: "page", turns, hasEarlier });
 

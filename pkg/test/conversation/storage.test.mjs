@@ -5,7 +5,7 @@ import { fakeServer } from "../../dist/testing.js";
 import { linesOf, memoryStore, pageOf, quiet, settle, until } from "./support.mjs";
 
 const echo = ({ text }) => [`You said ${text}.`];
-/** Ends its turns when it is told to. */
+/** Ends its turns on demand. */
 function slow() {
   let end;
   const ended = new Promise((resolve) => (end = resolve));
@@ -180,7 +180,7 @@ test("a store that never answers is given up, and the conversation goes on with 
   chats.close();
 });
 
-/** A store that answers when it is told to. */
+/** A store that answers on demand. */
 function lateStore({ texts, set, remove } = memoryStore()) {
   let answer;
   const answered = new Promise((resolve) => (answer = resolve));
@@ -225,7 +225,7 @@ test("a store that answers after the server: a message that was on its way is sh
   await quiet(before);
   const { sessionId } = before.info.get();
   before.send("two");
-  // It is on its way when the page goes.
+  // It is in flight when the page closes.
   const kept = store.texts.get(`turnwire:${sessionId}`);
   assert.match(kept, /^\[\["t"/);
   await quiet(before);

@@ -23,7 +23,7 @@ test("a list that was asked for while a turn ran does not take back what the tur
   const { fetch } = fake.connection;
   let release;
   const released = new Promise((resolve) => (release = resolve));
-  // The server answers at once, and the answer is long on its way.
+  // The server responds at once, but the response takes long to arrive.
   const late = async (url, init) => {
     const response = await fetch(url, init);
     if ((init?.method ?? "GET") === "GET" && /turns\?/.test(url)) await released;

@@ -1,5 +1,5 @@
 // Turns behind the real relay, whose agents are the development gateway: nothing is lost and nothing comes twice, whatever
-// breaks between the client and the relay; what the relay loses is told. Needs both programs (`TURNWIRE_RELAY`, `TURNWIRE_GATEWAY`).
+// breaks between the client and the relay; what the relay loses is reported. Needs both programs (`TURNWIRE_RELAY`, `TURNWIRE_GATEWAY`).
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -122,7 +122,7 @@ for (const protocol of PROTOCOLS) {
       turn.on("reconnecting", ({ cause }) => causes.push(cause));
       const { events, error } = await collect(turn.stream());
       assertOnce([...first, ...events]);
-      // AAP's agent says the same once more. tirea's frames have ids of their own each time.
+      // AAP's agent repeats the same. tirea's frames get new ids each time.
       assert.equal(whole === other, protocol === "aap");
       if (protocol === "aap") {
         assert.deepEqual([error, turn.status], [undefined, "done"]);

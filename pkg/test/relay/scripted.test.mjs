@@ -1,4 +1,4 @@
-// What a client sends to a relay, and how it finds the turn that runs, against a server that answers as it is told.
+// What a client sends to a relay, and how it finds the turn that runs, against a scripted server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assistant, history, serveAap, SESSION, HISTORY, TURNS, user } from "../support/aap.mjs";

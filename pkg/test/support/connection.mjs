@@ -1,4 +1,4 @@
-// A client that recovers lost connections at once, servers that lose them, and what a turn tells of both.
+// A client that recovers lost connections at once, servers that lose them, and a turn's notices of both.
 import { GET_TURN, json, serveSession, serveTurn } from "./server.mjs";
 import { frame, frames, record } from "./wire.mjs";
 
@@ -25,7 +25,7 @@ export function serveResumedSession(t, routes = {}, options = {}) {
   return serveSession(t, { [GET_TURN]: json({ data: record() }), ...routes }, { reconnect: RECONNECT, ...options });
 }
 
-/** What a turn tells of its connection from now on, in order, as `[topic, value]`. */
+/** A turn's notices of its connection from now on, in order, as `[topic, value]`. */
 export function tellings(turn) {
   const told = [];
   for (const topic of ["reconnecting", "waiting", "resumed", "gap", "mismatch", "idle", "error"]) turn.on(topic, (value) => told.push([topic, value]));

@@ -1,4 +1,4 @@
-// The development gateway as a program of its own. Needs its path (`TURNWIRE_GATEWAY`).
+// The development gateway as a separate program. Needs its path (`TURNWIRE_GATEWAY`).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

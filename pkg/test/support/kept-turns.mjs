@@ -15,7 +15,7 @@ const eventsOf = ({ id, previous_turn_id, input }) => [
   created({ turn_id: id, previous_turn_id, input }), message(`m-${id}`), text(`I am ${id}`, `m-${id}`), finished("stop", `m-${id}`), done(),
 ];
 
-/** The same as a list tells them: each message is one event. */
+/** The same in the form of a list: each message is one event. */
 const listOf = ({ id }) => [message(`m-${id}`, { content: `I am ${id}`, finish_reason: "stop" })];
 
 /** The turns of session `s1`. */

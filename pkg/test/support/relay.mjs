@@ -1,4 +1,4 @@
-// The relay as a program of its own, before the gateway, and a wire between it and its clients that can break. Needs the
+// The relay as a separate program, in front of the gateway, and a wire between it and its clients that can break. Needs the
 // program's path (`TURNWIRE_RELAY`).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ export class Relay {
     return relay;
   }
 
-  /** Starts a relay, at a port of its own unless one is given. */
+  /** Starts a relay, at a free port unless one is given. */
   static async open(config, port = 0) {
     const relay = new Relay();
     relay.#folder = await mkdtemp(join(tmpdir(), "turnwire-relay-"));
@@ -93,7 +93,7 @@ export class Relay {
   }
 }
 
-/** A wire to a relay that breaks when it is told to. `allows` gets what comes down, and returns how much of it passes. */
+/** A wire to a relay that breaks on demand. `allows` gets the bytes from the relay, and returns how many of them pass. */
 export class Wire {
   #server;
   #sockets = new Set();

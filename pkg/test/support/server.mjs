@@ -1,4 +1,4 @@
-// A server that answers exactly what a test tells it to, and remembers what it was asked.
+// A server that sends exactly a test's responses, and records the requests.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { connect } from "../../dist/index.js";

@@ -1,4 +1,4 @@
-// A server that speaks turn-rpc as a test tells it to, over real WebSockets, and remembers what it heard.
+// A server that speaks turn-rpc under a test's control, over real WebSockets, and records what it receives.
 import { connect } from "../../dist/index.js";
 import { once } from "node:events";
 import { WebSocket, WebSocketServer } from "ws";

@@ -164,7 +164,7 @@ for (const protocol of PROTOCOLS.filter((name) => name !== "turn-rpc")) {
   test(`${protocol}: what is denied does not`, async () => {
     const { session } = await serve(ASKS, protocol);
     const turns = await talk(session, "Hi", refuse);
-    // Codex is told no reason.
+    // Codex gets no reason.
     assert.match(textOf(turns.at(-1)), protocol === "codex" ? /^Left alone/ : /^Left alone: Not today$/);
   });
 }

@@ -121,7 +121,7 @@ function threadOf({ title, parent, agent_info, status, error, messages, tool_res
     status,
     error,
     messages: messages.map(({ content, finish_reason, tool_calls }) => ({ content, finish_reason, calls: tool_calls.map(callOf) })),
-    // Each server has words of its own for what was denied.
+    // Each server has its own words for a denial.
     responses: tool_responses.map(({ content }) => (/the user denied this/i.test(content) ? "denied" : content)),
   };
 }

@@ -8,7 +8,7 @@ import { fakeSockets } from "../support/fake-socket.mjs";
 const METHOD = "item/commandExecution/requestApproval";
 const status = (...activeFlags) => ({ type: "active", activeFlags });
 
-/** A server with a thread for each session, whose turns run until they are ended. What is said goes to whoever is connected. */
+/** A server with a thread for each session, whose turns run until they are ended. Messages go to all connections. */
 function codex() {
   const server = { sockets: [], asked: [], answers: [], agents: [], waiting: undefined };
   let threads = 0;

@@ -254,7 +254,7 @@ test("a server that says goodbye is told nothing more: the next request has anot
     },
   });
   await client.agents.getSession("s1");
-  // The goodbye came, the end of the connection is yet to come.
+  // The close frame has arrived, the end of the connection has not.
   sockets[0].isLeaving = true;
   assert.equal((await client.agents.getSession("s2")).id, "s2");
   assert.equal(server.peers.length, 2);

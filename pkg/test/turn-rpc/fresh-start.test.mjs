@@ -5,7 +5,7 @@ import { ConnectionError, IncompleteError } from "../../dist/index.js";
 import { collect } from "../support/collect.mjs";
 import { serveRpc, SILENCE } from "../support/turn-rpc.mjs";
 
-/** A thread in which "yes" was said so many seconds ago. `start` is what becomes of a new turn. */
+/** A thread in which "yes" was said this many seconds ago. `start` is the result of a new turn. */
 async function serve(t, seconds, start, handlers = {}) {
   const turns = [];
   const add = (text, ago = 0) => {

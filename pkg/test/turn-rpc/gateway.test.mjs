@@ -23,7 +23,7 @@ async function dial(t, { fault, delay = "0.2", ...more } = {}) {
   return { client, connections: () => count };
 }
 
-/** Plays a script in a session of its own. */
+/** Plays a script in a new session. */
 async function play(t, script, { mode = "Chat", ...more } = {}) {
   const { client, connections } = await dial(t, more);
   const session = await client.agents.createSession(mode);
@@ -32,7 +32,7 @@ async function play(t, script, { mode = "Chat", ...more } = {}) {
   return { client, connections, session, turn, events, error };
 }
 
-/** What is left of a turn, without names that are made anew each time. */
+/** The result of a turn, without generated names. */
 function conversation(turn) {
   const { status, threads, state } = turn.snapshot();
   return {

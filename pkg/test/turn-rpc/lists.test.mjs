@@ -1,4 +1,4 @@
-// Lists over a socket: what is asked again, and what is not.
+// Lists over a socket: what is requested again, and what is not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../dist/index.js";

@@ -8,7 +8,7 @@ import { fakeSockets } from "../support/fake-socket.mjs";
 const TURN = { id: "u", status: "inProgress", items: [] };
 const QUESTION = { id: 7, method: "item/commandExecution/requestApproval", params: { threadId: "t", turnId: "u", itemId: "c", command: "ls" } };
 
-/** A server with one turn, which asks for consent and ends once it has it. Its first connection can lose what it is told. */
+/** A server with one turn, which asks for consent and ends once it has it. Its first connection can lose messages to it. */
 function codex(questions = [QUESTION]) {
   const server = { sockets: [], answers: [], isDeaf: false };
   const waits = () => server.answers.length < questions.length;

@@ -75,7 +75,7 @@ test("messages of other threads and turns are not this turn's", async (t) => {
       const others = [{ ...params, thread_id: "s2" }, { ...params, turn_id: "another" }, { thread_id: "s2", turn_id: "another" }];
       peer.tell(begin(), start(answer("m1", "")), delta("m1", "Mi"));
       for (const other of others) peer.tell(...say(other).all("Foreign"));
-      // Words that look like the thread's name make it nobody's either.
+      // Words that look like the thread's name do not assign it to any turn either.
       peer.tell(say({ thread_id: "s2", turn_id: "another" }).delta("m1", "s1"));
       peer.tell(delta("m1", "ne"), complete(answer("m1", "Mine")), end());
       return SILENCE;

@@ -1,4 +1,4 @@
-// Threads that a server unloads: whoever needs one subscribes anew, and no turn is started twice for that.
+// Threads that a server unloads: a caller that needs one subscribes again, and no turn is started twice for that.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../dist/index.js";
@@ -8,7 +8,7 @@ import { answer, kept, refuse, say, saying, serveRpc, serveSession, SILENCE, thr
 const UNLOADED = refuse(-32600, "failed to start turn: thread `s1` is not loaded");
 const starts = (server) => server.requests.filter(({ method }) => method === "turn/start").map(({ params }) => params.turn_id);
 
-/** A session whose first turn is over, so that its connection hears of its thread. */
+/** A session whose first turn is over, so that its connection is subscribed to its thread. */
 async function heard(t, handlers) {
   const world = await serveSession(t, handlers);
   const { error } = await collect(world.session.createTurn({ input: "First" }).stream());
@@ -185,7 +185,7 @@ test("a goodbye behind the end of a turn is no reason to read it again", async (
   assert.equal(server.count("turn/get"), 0);
 });
 
-/** A server that makes threads of whatever it is asked for, and loses all of them when it is told to. */
+/** A server that creates every requested thread, and loses all of them on demand. */
 function forgetful() {
   const threads = new Map();
   let time = 1700000000;

@@ -16,7 +16,7 @@ export const open = page(async ({ messages, story, rate, control }) => {
       control.send = () => void stream.submit({ messages: [question] });
       control.text = () => stream.messages.slice(messages.length + 1).map(({ content }) => content).join("");
     });
-    // With a transport of its own it shows the initial values once something was submitted.
+    // With its own transport it shows the initial values once something was submitted.
     const shown = stream.messages.length > 0 ? stream.messages : initial;
     return shown.map(({ id, type, content }) => <Text key={id} role={type === "human" ? "user" : "assistant"} text={content} />);
   };

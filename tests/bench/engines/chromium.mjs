@@ -1,4 +1,4 @@
-// Headless Chromium as an engine: each group of rows in a page of its own.
+// Headless Chromium as an engine: each group of rows in a separate page.
 import { createServer } from "node:http";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ export async function start({ folder, packages }) {
   };
 }
 
-/** A page in a context of its own, in which nothing is cached. */
+/** A page in a new context, in which nothing is cached. */
 async function newPage(browser, origin) {
   const context = await browser.newContext();
   const page = await loaded(await context.newPage(), origin);

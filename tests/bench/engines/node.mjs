@@ -1,4 +1,4 @@
-// Node as an engine: each group of rows in a process of its own.
+// Node as an engine: each group of rows in a separate process.
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// A page that shows streams of a real server: how much of its main thread's time that takes, and what becomes of its frames.
+// A page that shows streams of a real server: how much of its main thread's time that takes, and how its frames are affected.
 import { startServer } from "../child.mjs";
 import { median } from "../statistics.mjs";
 

@@ -10,7 +10,7 @@ import { Thread } from "./thread.jsx";
 const conversation = location.hash ? conversations.open(location.hash.slice(1)) : conversations.create();
 conversation.on("session", ({ id }) => history.replaceState(null, "", `#${id}`));
 
-/** A model that says the message once more. */
+/** A model that repeats the message. */
 const echo = { run: async ({ messages }) => ({ content: [{ type: "text", text: `You said: ${messages.at(-1).content[0].text}` }] }) };
 
 function Own() {

@@ -57,7 +57,7 @@ function Reader({ source, useSource }) {
   return <p className="reader">{useSource(source)}</p>;
 }
 
-/** Sixty readers that take half a millisecond each. `control.turn()` mounts them anew, in a transition. */
+/** Sixty readers that take half a millisecond each. `control.turn()` mounts them again, in a transition. */
 export function Wall({ source, control }) {
   const [key, setKey] = useState(0);
   control.turn = () => startTransition(() => setKey((was) => was + 1));

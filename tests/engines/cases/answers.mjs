@@ -29,7 +29,7 @@ const starting = [
   ...[500, 502, 504].flatMap((status) => [
     refuses(`start ${status}, not begun`, on("create", `status:${status}`), apiError(status), {
       posts: [status],
-      // After a proxy's timeout the turn may still be on its way.
+      // After a proxy's timeout the turn may still be in flight.
       looks: status === 504 ? 3 : 1,
     }),
     recovers(`start ${status}, begun all the same`, on("create", `late-status:${status}`), {

@@ -20,7 +20,7 @@ const ends = [
   heals("no-done, for every stream", on("stream", "no-done", { times: 0 }), { from: LAST }),
 ];
 
-// Of what was on its way, a reset may take some along: the cursor can lie before the cut.
+// A reset may discard events in flight: the cursor can lie before the cut.
 const resets = [
   recovers("reset:1", on("create", "reset:1"), { cursors: [{ atMost: 1 }] }),
   recovers("reset:3", on("create", "reset:3"), { cursors: [{ atMost: 3 }] }),
@@ -40,7 +40,7 @@ const resets = [
 
 const silences = [
   recovers("stall:3", on("create", "stall:3"), { connect: { idleTimeout: 150 }, cursors: [3] }),
-  // Firefox gives an answer to the page only with the first byte of its body.
+  // Firefox passes a response to the page only with the first byte of its body.
   recovers("stall-bytes:0, before turn.created", on("create", "stall-bytes:0"), {
     connect: { connectTimeout: 300, idleTimeout: 150 },
     cursors: [0],

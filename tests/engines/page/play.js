@@ -59,7 +59,7 @@ export async function wait(turn, events, options) {
   }
 }
 
-/** What the turn tells of its connection. */
+/** The turn's notices of its connection. */
 export function listen(turn) {
   const topics = { reconnecting: [], resumed: [], gap: [], mismatch: [], idle: [] };
   for (const [topic, heard] of Object.entries(topics)) {

@@ -74,7 +74,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
         const turn = after.createTurn(last.snapshot().required_actions.map(give));
         await turn.waitForCompletion();
         assert.equal(turn.status, "done", JSON.stringify(turn.snapshot().error));
-        // LangGraph's tool only tells what it was answered.
+        // LangGraph's tool only repeats its answer.
         const ran = /deleted a\.txt|answer was \W+approved\W+true/.test(JSON.stringify([turn.snapshot().threads, JSON.parse(after.messages()).messages]));
         assert.equal(ran, answer === "yes", after.messages());
       });

@@ -50,7 +50,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
       await page.evaluate(install, OPTIONS[name] ?? {});
       const { status, messages } = await page.evaluate(([id, response]) => ours.allowAll(id, response), [asking.session, RESPONSES[name]]);
       assert.equal(status, "done");
-      // LangGraph's tool only tells what it was answered.
+      // LangGraph's tool only repeats its answer.
       assert.match(messages, /deleted a\.txt|answer was \W+approved\W+true/);
     });
 

@@ -30,7 +30,7 @@ export function frames(body) {
   });
 }
 
-/** Why the official schema refuses an event, or nothing. It strips what it does not know, which is told, too. */
+/** Why the official schema refuses an event, or nothing. It strips unknown fields, which is reported, too. */
 export function flaw(event) {
   const parsed = EventSchemas.safeParse(event);
   if (!parsed.success) return JSON.stringify(parsed.error.issues).slice(0, 600);

@@ -1,5 +1,5 @@
 // The real Codex app-server behind turnwire-relay, which holds the socket to it: pages in headless Chromium that speak the relay's
-// subprotocol, leave, and come again.
+// subprotocol, leave, and reconnect.
 //
 //     node held.mjs [WORD]      runs the cases whose names contain the word
 //

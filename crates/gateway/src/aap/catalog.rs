@@ -28,7 +28,7 @@ pub(super) fn capabilities(agent: &str) -> Option<Capabilities> {
 
 impl Capabilities {
     pub(super) fn streams(self, mode: Mode) -> bool {
-        // Without a word about streams there is only the answer at once.
+        // A server that does not mention streams only answers without them.
         self.has("stream", mode.as_str()) || (self.0.get("stream").is_none() && mode == Mode::None)
     }
 

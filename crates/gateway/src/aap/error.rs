@@ -32,8 +32,8 @@ impl Refusal {
         Self { status, body: Body::Text(text) }
     }
 
-    /// A request that contradicts the protocol. The real server looks at little of this; a
-    /// server for development should say what is wrong.
+    /// A request that contradicts the protocol. The real server checks little of this; a development server should say
+    /// what is wrong.
     pub(super) fn bad(message: impl Into<String>) -> Self {
         Self::json(StatusCode::BAD_REQUEST, message)
     }

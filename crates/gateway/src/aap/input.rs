@@ -14,7 +14,7 @@ use super::wire::Mode;
 use crate::agents::Attachment;
 use crate::content::data_url;
 
-/// The body of a turn.
+/// The body of a request for a turn.
 #[derive(Debug, Deserialize)]
 pub(super) struct NewTurn {
     #[serde(default)]
@@ -55,7 +55,7 @@ pub(super) enum Input {
     },
 }
 
-/// Reads a body. What is no JSON at all is more than the real server can take.
+/// Reads a body. The real server fails on a body that is not JSON.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
     let value: Value = serde_json::from_slice(body).map_err(|_| Refusal::internal())?;
     serde_json::from_value(value).map_err(|error| Refusal::bad(format!("Invalid request body: {error}")))
@@ -112,17 +112,17 @@ pub(super) fn check_images<'a>(
     Ok(())
 }
 
-/// The messages of a turn by what is done with them.
+/// The messages of a turn, grouped by their use.
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
-    /// Answers in the order in which they came.
+    /// Answers in the order of their arrival.
     pub(super) answers: Vec<(String, CallAnswer)>,
     /// The messages of the user.
     pub(super) said: Vec<Content>,
 }
 
 impl Sorted {
-    /// Sorts the messages. Answers must be to what is pending, and to all of it.
+    /// Sorts the messages. Answers must match the pending calls, and cover all of them.
     pub(super) fn of(messages: Vec<Input>, pending: Option<&Pending>) -> Result<Self, Refusal> {
         let mut sorted = Self::default();
         for message in messages {
@@ -177,7 +177,7 @@ fn attachment(number: usize, url: &str) -> Attachment {
     Attachment { name: format!("image-{number}"), mime: mime.to_owned(), bytes }
 }
 
-/// The contents of a history that a client brings along.
+/// The contents of a history that the client sends.
 pub(super) fn contents(messages: &[Message]) -> impl Iterator<Item = &Content> {
     messages.iter().filter_map(|message| match message {
         Message::User { content } | Message::Assistant { content } | Message::Tool { content, .. } => {

@@ -101,7 +101,7 @@ pub(super) fn unanswered(history: &[Message]) -> Vec<Call> {
 /// How much of a history a compacted one keeps.
 const COMPACTED: usize = 10;
 
-/// The end of a history, never beginning with a result whose call is not there.
+/// The end of a history. It never begins with a result whose call is missing.
 pub(super) fn compacted(history: &[Message]) -> &[Message] {
     let mut start = history.len().saturating_sub(COMPACTED);
     while matches!(history.get(start), Some(Message::Tool { .. })) {

@@ -1,4 +1,4 @@
-//! Calls that wait for the client, over the end of the turn that made them.
+//! Calls that wait for the client beyond the end of the turn that made them.
 
 use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
@@ -15,11 +15,11 @@ pub(super) struct Pending {
     pub(super) rest: Rest,
 }
 
-/// How the script continues when all is answered.
+/// How the script continues once everything is answered.
 pub(super) enum Rest {
-    /// As it would have done in any case, with these results.
+    /// As scripted in any case, with these results.
     Steps { steps: Peekable<Steps>, results: HashMap<String, String> },
-    /// As the answers say; some it has already.
+    /// Depending on the answers, some of which it has already.
     Script { resume: Resume, answers: Answers },
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Waiting {
     pub(super) call: Call,
     /// The call that the script asks about: this one, or one of a sub-agent behind it.
     pub(super) asked: String,
-    /// Whether the client runs it, or else the server, once it may.
+    /// Whether the client runs it; otherwise the server runs it, once allowed.
     pub(super) by_client: bool,
     /// What the script waits for.
     pub(super) awaited: Awaited,
@@ -40,7 +40,7 @@ pub(super) struct Waiting {
 pub(super) enum Awaited {
     Consent,
     Response,
-    /// Nothing: it is the session that wants to be asked.
+    /// Nothing: the session requires consent.
     Nothing,
 }
 
@@ -58,7 +58,7 @@ impl std::fmt::Debug for Pending {
 }
 
 impl Pending {
-    /// What a history waits for that the client has brought along.
+    /// The pending calls in a history that the client sends.
     pub(super) fn of_seed(history: &[Message]) -> Option<Self> {
         let calls: Vec<Waiting> = unanswered(history).into_iter().map(Waiting::of_seed).collect();
         if calls.is_empty() {

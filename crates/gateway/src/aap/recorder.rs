@@ -1,4 +1,4 @@
-//! Steps of a script as messages: streamed in the mode that was asked for, and stored.
+//! Turns the steps of a script into messages: streamed in the requested mode, and stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -68,8 +68,7 @@ impl Recorder {
         None
     }
 
-    /// Records a step that does not end a message of the agent's own. Returns a call's id and result, if the step
-    /// brings one.
+    /// Records a step that does not end a message of the agent. Returns a call's id and result, if the step has one.
     pub(super) fn aside(&mut self, step: Step) -> Option<(String, String)> {
         self.say(&step);
         match step {
@@ -172,7 +171,7 @@ impl Recorder {
         self.store(Message::result(call, content));
     }
 
-    /// The client's own result, or what stands for a denied one: only the history has it.
+    /// The client's own result, or the replacement for a denied one: it appears only in the history.
     pub(super) fn settle(&mut self, call: &str, content: Content) {
         self.settled.insert(call.to_owned());
         self.session.state().history.push(Message::result(call, content));
@@ -220,9 +219,9 @@ impl Recorder {
         }
     }
 
-    /// The last event, and the answer for those who read no events.
+    /// The last event, and the response for clients that read no events.
     pub(super) fn stop(&mut self, reason: StopReason) -> TurnResponse {
-        // What a message had before it broke off is part of the conversation.
+        // The part of a message before it broke off belongs to the conversation.
         self.end_message();
         let unknown = self.traps.has(&UNKNOWN_TERMINATION);
         let stop_reason = if unknown { StopReason::QuotaExhausted } else { reason };
@@ -230,7 +229,7 @@ impl Recorder {
         TurnResponse { stop_reason, messages: std::mem::take(&mut self.messages) }
     }
 
-    /// The model failed, and the server is not prepared for that.
+    /// The model failed, and the server does not handle that.
     pub(super) fn throw(&mut self) {
         self.drafts.end_on(MAIN);
         let stop_reason = StopReason::Error;

@@ -82,7 +82,7 @@ pub(super) enum Runner {
     Client,
     /// The server, without asking.
     Trusted,
-    /// The server, once it may.
+    /// The server, once allowed.
     Untrusted,
     /// The server, although the client did not switch the tool on.
     Unexposed,
@@ -125,7 +125,7 @@ impl Session {
         lock(&self.state)
     }
 
-    /// As the client gets to see it: secrets are masked.
+    /// The session as the client sees it: secrets are masked.
     pub(super) fn show(&self) -> Value {
         let state = self.state();
         let mut agent = state.agent.clone();
@@ -181,7 +181,7 @@ impl Sessions {
             None => None,
         };
         let sessions = lock(&self.0);
-        // The session of a cursor may be gone by now: its place is still known.
+        // The session of a cursor may be gone by now, but its place is still known.
         let later = sessions.values().filter(|session| after.as_ref().is_none_or(|id| session.id > *id));
         let mut page: Vec<Arc<Session>> = later.take(PAGE + 1).cloned().collect();
         let more = page.len() > PAGE;

@@ -1,5 +1,5 @@
-//! Sub-agents, of which the protocol knows nothing: they work behind the calls that started
-//! them, and their last messages are the results of those calls.
+//! Sub-agents. The protocol has none: they work behind the calls that started them, and their last messages are the
+//! results of those calls.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct SubAgents {
 }
 
 impl SubAgents {
-    /// Follows what happens on their threads. A call's id and result, if this settles one.
+    /// Follows the steps on their threads. Returns a call's id and result, if the step settles one.
     pub(super) fn follow(&mut self, step: Step) -> Option<(String, String)> {
         match step {
             Step::BeginThread(agent) => {

@@ -38,7 +38,7 @@ pub(super) async fn create(
     let mode = wanted.mode();
     let traps = output.injection.traps();
     if wanted.messages.is_none() || traps.has(&NOTHING) {
-        // The real server fails without a word: before the first event, if there are to be any.
+        // The real server fails without a message, before the first event if the mode has events.
         return if mode == Mode::None { Err(Refusal::internal()) } else { Ok(nothing(&app, output)) };
     }
     let Accepted { text, beginning, beat } = accept(&session, wanted)?;
@@ -52,7 +52,7 @@ pub(super) async fn create(
     if mode != Mode::None {
         return Ok(events(&app, &turn, output, reader));
     }
-    // While this waits, the reader is connected.
+    // While this waits, the reader stays connected.
     let answer = task.await.ok().flatten();
     drop(reader);
     answer.map(|answer| Json(answer).into_response()).ok_or_else(Refusal::internal)
@@ -73,7 +73,7 @@ struct Accepted {
     beat: Option<Duration>,
 }
 
-/// Stores what is new. Messages of the user make waiting calls void, unless they come with the answers.
+/// Stores what is new. Messages of the user cancel pending calls, unless they come with the answers.
 fn accept(session: &Session, wanted: NewTurn) -> Result<Accepted, Refusal> {
     let mut state = session.state();
     let sorted = Sorted::of(wanted.messages.unwrap_or_default(), state.pending.as_deref())?;

@@ -1,4 +1,4 @@
-//! Events as they go on the wire.
+//! Events in their wire form.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::message::{Call, Content};
 use crate::http::write_frame;
 use crate::store::EventLog;
 
-/// How a turn's answer is wanted.
+/// The stream mode of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Events with pieces of text.
@@ -21,7 +21,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// The mode that a turn asks for. What is unknown counts as none, as on the real server.
+    /// The mode that a turn asks for. Unknown modes count as none, as on the real server.
     pub(super) fn of(wanted: Option<&Value>) -> Self {
         let wanted = wanted.and_then(Value::as_str);
         [Self::Delta, Self::Message]
@@ -116,7 +116,7 @@ impl Event<'_> {
 pub(super) struct Wire {
     pub(super) mode: Mode,
     log: Arc<EventLog>,
-    /// Whether what is written last gets lost.
+    /// Whether the last writes get lost.
     lost_end: bool,
     /// What is lost unless a tool's result follows.
     held: Vec<u8>,
@@ -134,8 +134,8 @@ impl Wire {
         self.log.append(|_, bytes| event.write(bytes));
     }
 
-    /// Loses an event as the released server does: it closes the stream before its last writes are
-    /// through. In whole messages those are all of the last round.
+    /// Loses an event as the released server does: it closes the stream before its last writes are sent. With whole
+    /// messages, those are all of the last round.
     fn is_lost(&mut self, event: &Event<'_>) -> bool {
         match event {
             Event::TurnStop { .. } => true,

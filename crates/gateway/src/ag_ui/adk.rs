@@ -1,5 +1,5 @@
-//! Reading a thread again as with ADK: its messages and its state as JSON. A run that goes on has the user's message there
-//! at once, and its own messages when it has ended. All messages have ids of the server.
+//! Reading a thread again as with ADK: its messages and its state as JSON. While a run is active, the user's message is
+//! there at once, and the run's own messages follow when it has ended. All messages have ids of the server.
 
 use axum::Json;
 use axum::body::Bytes;
@@ -15,7 +15,7 @@ use super::server::Server;
 use super::threads::{App, Thread};
 use crate::http::Output;
 
-/// What is asked for.
+/// The request.
 #[derive(Debug, Deserialize)]
 struct Asked {
     #[serde(rename = "threadId")]

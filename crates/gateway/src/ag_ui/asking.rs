@@ -1,4 +1,4 @@
-//! How a run asks for what it waits for: by interrupts, by calls of the page, or as one of the frameworks does.
+//! How a run asks its questions: by interrupts, by calls of the page, or as one of the frameworks does.
 
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::faults::Traps;
 /// The tool with which an agent asks its user.
 const ASK: &str = "ask_user_question";
 
-/// What the script wants to know, with the thread of each. What the server can answer by itself it answers at once.
+/// Sorts the script's questions, with the thread of each. The server answers at once what it can.
 pub(super) fn ask(
     recorder: &mut Recorder,
     input: &RunInput,
@@ -156,7 +156,7 @@ fn sign_in(servers: &[Server]) -> Interrupt {
     }
 }
 
-/// How a run ends that waits.
+/// How a waiting run ends.
 pub(super) fn outcome(recorder: &mut Recorder, waiting: &Waiting, traps: &Traps) -> Outcome {
     let interrupts: Vec<Interrupt> = waiting.interrupts().cloned().collect();
     let pages = waiting.asked.iter().filter_map(|asked| match (&asked.what, &asked.by) {

@@ -1,5 +1,5 @@
-//! A run that is over as CopilotKit's runtime keeps it: each text and each call's arguments in one piece, and the
-//! state as one snapshot at the end.
+//! A finished run in the form that CopilotKit's runtime keeps: each text and each call's arguments in one piece, and
+//! the state as one snapshot at the end.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ pub(super) fn compacted(recorded: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(recorded);
     let events = text.split_terminator("\n\n").filter_map(|frame| frame.strip_prefix("data: "));
     let mut kept: Vec<Value> = Vec::new();
-    // Where the one piece of a text or a call stands.
+    // The position of each text's or call's single piece.
     let mut pieces: HashMap<String, usize> = HashMap::new();
     let mut state = None;
     for event in events.filter_map(|event| serde_json::from_str::<Value>(event).ok()) {

@@ -23,7 +23,7 @@ impl Conversation {
         self.messages.iter().rev().flat_map(Message::calls).find(|call| call.id == id)
     }
 
-    /// Those of these messages that are not known yet, by id.
+    /// The messages among these that are new, by id.
     pub(super) fn new_of(&self, messages: &[Message]) -> Vec<Message> {
         let mut known: HashSet<&str> = self.messages.iter().map(Message::id).collect();
         messages.iter().filter(|message| known.insert(message.id())).cloned().collect()

@@ -23,7 +23,7 @@ use crate::http::Output;
 use crate::store::{EventLog, Read, Turn};
 use crate::turns::Stop;
 
-/// The agent that is told of. Others are served too.
+/// The only agent that is listed. Others are served too.
 const AGENT: &str = "support-bot";
 /// How many bytes of a live run are copied at once.
 const COPY_BYTES: usize = 64 * 1024;
@@ -54,8 +54,8 @@ pub(super) async fn run(
     answer(known(&agent).and_then(|()| runs::run(&app, Server::Copilot, &headers, output, &body)))
 }
 
-/// `POST /ag-ui/copilotkit/agent/{agent}/connect`: all runs of a thread, those that are over compacted, the live
-/// one from its beginning.
+/// `POST /ag-ui/copilotkit/agent/{agent}/connect`: all runs of a thread. Finished runs are compacted, the live run is
+/// sent from its beginning.
 pub(super) async fn connect(
     State(app): State<App>,
     Path(agent): Path<String>,
@@ -81,7 +81,7 @@ pub(super) async fn connect(
         if run.is_running() {
             live = Some(run);
         } else {
-            // Its last event may be on its way.
+            // Its last event may be in flight.
             run.log.closed().await;
             for event in compacted(&run.log.recorded()) {
                 log.append(|_, bytes| write_json(&event, bytes));

@@ -20,7 +20,7 @@ enum Body {
     Text(String),
 }
 
-/// What is wrong with a body, as pydantic tells it.
+/// A body's mistake, as pydantic reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flaw {
     kind: &'static str,
@@ -39,7 +39,7 @@ impl Flaw {
         Self::new("missing", "Field required", Value::Object(object.clone()))
     }
 
-    /// Where it is. Numbers are places in lists; an empty name is left out.
+    /// The location. Numbers are indexes in lists; an empty name is left out.
     pub(super) fn at<'a>(mut self, path: impl IntoIterator<Item = &'a str>) -> Self {
         let path = path.into_iter().filter(|name| !name.is_empty());
         self.path = path
@@ -63,7 +63,7 @@ impl Refusal {
         Self::json(status, json!({"detail": detail.into()}))
     }
 
-    /// The body is no JSON.
+    /// The body is not JSON.
     pub(super) fn bad_json(server: Server, body: &[u8], error: &serde_json::Error) -> Self {
         let input = String::from_utf8_lossy(body);
         match server {
@@ -89,7 +89,7 @@ impl Refusal {
         }
     }
 
-    /// The body is no `RunAgentInput`.
+    /// The body is not a `RunAgentInput`.
     pub(super) fn invalid(server: Server, flaws: Vec<Flaw>) -> Self {
         let list = |prefix: &[&str], url: bool| {
             let flaws = flaws.iter().map(|flaw| {

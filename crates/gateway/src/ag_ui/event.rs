@@ -1,4 +1,4 @@
-//! Events as they go on the wire: version 1.0 of the protocol, and what 0.x had in place of some of them.
+//! Events in their wire form: version 1.0 of the protocol, and the 0.x forms of some of them.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub(super) enum Event {
         run_id: Text,
         #[serde(skip_serializing_if = "Option::is_none")]
         protocol_version: Option<&'static str>,
-        /// The request once more, with its new messages only.
+        /// Repeats the request, with its new messages only.
         #[serde(skip_serializing_if = "Option::is_none")]
         input: Option<Value>,
     },

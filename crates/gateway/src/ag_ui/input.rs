@@ -1,4 +1,4 @@
-//! What a run is asked to do, read from its body and checked as each framework does.
+//! The request for a run, read from its body and checked as each framework does.
 
 use serde_json::{Map, Value, json};
 
@@ -30,11 +30,11 @@ pub(super) struct RunInput {
 #[derive(Debug, Clone)]
 pub(super) struct ResumeEntry {
     pub(super) interrupt: String,
-    /// `None`: the user would not answer.
+    /// `None`: the user declined.
     pub(super) payload: Option<Value>,
 }
 
-/// A body's field under its name, or the one that Python servers also take.
+/// A body's field under its name, or under the name that Python servers also accept.
 fn field<'a>(body: &'a Map<String, Value>, name: &str, snake: &str) -> Option<&'a Value> {
     body.get(name).or_else(|| body.get(snake)).filter(|value| !value.is_null())
 }
@@ -66,13 +66,13 @@ impl RunInput {
         if flaws.is_empty() { Ok(input) } else { Err(Refusal::invalid(server, flaws)) }
     }
 
-    /// The user's new messages: those after the last one of anybody else.
+    /// The user's new messages: those after the last message of any other role.
     fn new_words(&self) -> &[Message] {
         let others = self.messages.iter().rposition(|message| message.role() != "user");
         &self.messages[others.map_or(0, |at| at + 1)..]
     }
 
-    /// Whether it has nothing to run, so that a server with a store tells what it keeps.
+    /// Whether it has nothing to run, so that a server with a store returns the kept thread.
     pub(super) fn asks_for_thread(&self) -> bool {
         self.messages.is_empty() && self.resume.is_empty()
     }
@@ -105,7 +105,7 @@ impl RunInput {
         }
     }
 
-    /// The body once more, with these messages only.
+    /// The body repeated, with these messages only.
     pub(super) fn echo(&self, messages: &[Message]) -> Value {
         let mut echo = self.body.clone();
         echo.insert("messages".to_owned(), json!(messages));

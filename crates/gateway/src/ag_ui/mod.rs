@@ -1,12 +1,12 @@
-//! AG-UI, version 1.0, and 0.x on request: one POST, one stream of events, a conversation that the client holds.
+//! AG-UI, version 1.0, and 0.x on request: one POST, one stream of events, and a conversation that the client keeps.
 //!
 //! In the order of a run:
 //! - `runs`: a request becomes a run; `server`: the servers that this one stands for;
 //! - `input`, `error`: what a request asks for, and how it is refused;
 //! - `scripts`: what only this protocol has;
-//! - `player`, `asking`, `waiting`: the script's acts at their pace, what waits, and its answers;
+//! - `player`, `asking`, `waiting`: the script's acts at their pace, pending questions, and their answers;
 //! - `recorder`: the events of steps;
-//! - `wire`, `habits`: what becomes of events on their way, `traps`: and how that is asked for;
+//! - `wire`, `habits`: how events change before the wire; `traps`: how to request that;
 //! - `stream`: the answer that carries them;
 //! - `copilot`, `compact`, `adk`: reading a thread again, and stopping it;
 //! - `threads`, `message`, `event`: what is kept, and how it looks.

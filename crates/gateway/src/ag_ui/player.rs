@@ -27,13 +27,13 @@ type Script = turns::Script<Act>;
 pub(super) enum Beginning {
     /// The script for the user's words.
     Script(Acts),
-    /// Answers to what an earlier run asked.
+    /// Answers to the questions of an earlier run.
     Answers(Arc<Waiting>, Taken),
-    /// What waits is told again.
+    /// Pending questions are repeated.
     Again(Arc<Waiting>),
-    /// What the server keeps of the thread is told.
+    /// The server sends the thread that it keeps.
     Hydration,
-    /// The request cannot be followed.
+    /// The request is invalid.
     Rejected(Rejection),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Player {
     pub(super) input: Arc<RunInput>,
     pub(super) traps: Traps,
     pub(super) server: Server,
-    /// The request, as the first event repeats it.
+    /// The request, repeated in the first event.
     pub(super) echo: Option<Value>,
     /// What the thread waits for at the end.
     pub(super) waiting: Option<Arc<Waiting>>,
@@ -62,7 +62,7 @@ impl Player {
         };
         match self.run(beginning).await {
             ControlFlow::Break(None) | ControlFlow::Continue(()) => {}
-            // It was not read, and the same request may come again.
+            // The run was not read, and the same request may be sent again.
             ControlFlow::Break(Some(Stop::Abandoned)) => self.thread.state().waiting = before,
             ControlFlow::Break(Some(Stop::Cancelled | Stop::NextTurn)) => {
                 self.keep();
@@ -74,8 +74,7 @@ impl Player {
         self.recorder.wire.close();
     }
 
-    /// Keeps what the run has made of the thread. It comes before the last event, since a client may
-    /// answer that at once.
+    /// Stores the run's effect on the thread, before the last event is sent: a client may answer that at once.
     fn keep(&mut self) {
         if let Some(waiting) = &self.waiting {
             self.app.own.expect(waiting);
@@ -149,7 +148,7 @@ impl Player {
             self.waiting.iter().flat_map(|waiting| waiting.interrupts().cloned()).collect();
         let pending_tool_call_ids =
             self.waiting.iter().flat_map(|waiting| waiting.tools().map(str::to_owned)).collect();
-        // A run may go on meanwhile, and keeps what it makes of the thread.
+        // Another run may be active, and stores its own effect on the thread.
         self.turn.progress().state = Some(Box::default());
         self.recorder.finish(if interrupts.is_empty() {
             Outcome::Success { pending_tool_call_ids }
@@ -169,7 +168,7 @@ impl Player {
         ControlFlow::Break(None)
     }
 
-    /// Calls that need no answer run, although others wait.
+    /// Runs calls that need no answer, although others wait.
     async fn run_meanwhile(&mut self, steps: Steps, waiting: &[&str]) -> Flow {
         let steps: Vec<Step> = steps.take_while(|step| !step.begins_talk()).collect();
         let runs = |step: &Step| matches!(step, Step::ToolResult { thread, call, .. } if thread == MAIN && !waiting.contains(&call.as_str()));

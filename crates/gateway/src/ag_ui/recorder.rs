@@ -1,4 +1,4 @@
-//! Steps of a script as events, in the order that the specification wants.
+//! Turns the steps of a script into events, in the order of the specification.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::threads::App;
 use super::wire::Wire;
 use crate::agents::{FinishReason, MAIN, MessageKey, Server, Step, SubAgent, Tool, tokens};
 
-/// The model of all scripts, as it is told.
+/// The model's name that all scripts report.
 pub(super) const MODEL: &str = "scripted-1";
 
 /// The ids of one run.
@@ -37,7 +37,7 @@ pub(super) struct Recorder {
     pub(super) settled: HashSet<String>,
     /// Arguments that the user has changed, by call.
     pub(super) edited: HashMap<String, Value>,
-    /// What the script wants to know before it can go on.
+    /// The questions that must be answered before the script continues.
     pub(super) wanted: Vec<Wanted>,
     messages: u64,
     /// Characters of input and output.
@@ -45,7 +45,7 @@ pub(super) struct Recorder {
     output: usize,
 }
 
-/// What a script wants to know.
+/// A question of a script.
 #[derive(Debug, Clone)]
 pub(super) enum Wanted {
     Consent { thread: String, call: String },
@@ -283,7 +283,7 @@ impl Recorder {
         let lane = self.lane(thread);
         let content = match self.edited.remove(call) {
             None => Value::String(content),
-            // The tool has run with the user's arguments, and says so.
+            // The tool has run with the user's arguments, and reports them.
             Some(edited) => {
                 let result = serde_json::from_str(&content).unwrap_or(Value::String(content));
                 Value::String(json!({"arguments": edited, "result": result}).to_string())
@@ -322,7 +322,7 @@ impl Recorder {
         Some(thread.to_owned())
     }
 
-    /// A sub-agent that an earlier run has started goes on in this one.
+    /// A sub-agent of an earlier run continues in this one.
     pub(super) fn expect(&mut self, agent: SubAgent) {
         let thread = agent.thread.clone();
         self.lanes.insert(thread, Lane { agent, is_open: false, words: String::new() });
@@ -366,7 +366,7 @@ impl Recorder {
         self.result(&agent.parent_thread, &agent.parent_call, result);
     }
 
-    /// Sub-agents do not outlive the run: what they wait for is told, and they go on in a later one.
+    /// Sub-agents do not outlive the run: their questions are sent, and they continue in a later run.
     pub(super) fn suspend(&mut self, interrupts: &[(String, String)]) -> Vec<SubAgent> {
         let lanes = std::mem::take(&mut self.lanes);
         let mut agents = Vec::new();
@@ -382,7 +382,7 @@ impl Recorder {
         agents
     }
 
-    /// The run is stopped by its user: what is open ends where it is.
+    /// The user stops the run: what is open ends where it is.
     pub(super) fn stop(&mut self) {
         let mut open: Vec<Open> = self.open.drain().map(|(_, open)| open).collect();
         open.sort_by(|a, b| a.id.cmp(&b.id));
@@ -404,7 +404,7 @@ impl Recorder {
         self.wire.send(Event::RunFinished { thread_id: None, run_id: None, outcome: None, usage: None });
     }
 
-    /// Facts are in the state, which the client brings along again.
+    /// Facts are in the state, which the client sends back.
     fn remember(&mut self, key: &str, value: &str) {
         if self.wire.state.is_object() {
             let delta = json!([{"op": "add", "path": format!("/{key}"), "value": value}]);

@@ -48,7 +48,7 @@ pub(super) async fn store(
     answer(run(&app, Server::Store, &headers, output, &body))
 }
 
-/// An answer of either kind.
+/// Turns either result into a response.
 pub(super) fn answer(answer: Result<Response, Refusal>) -> Response {
     answer.unwrap_or_else(IntoResponse::into_response)
 }
@@ -78,11 +78,11 @@ pub(super) fn run(
     let thread = app.own.find_or_create(app, server, &input.thread);
     let busy = thread.state().live().is_some();
     match server {
-        // What is kept is told, whatever runs.
+        // The kept thread is sent, even while a run is active.
         Server::Store if input.asks_for_thread() => {}
         _ if traps.has(&BUSY) => return Err(Refusal::busy()),
         Server::Store if busy => return Err(Refusal::busy()),
-        // The real one answers with no event at all.
+        // The real server responds with no event at all.
         Server::Copilot if busy => return Ok(nothing(app, output)),
         _ if traps.has(&NOTHING) => return Ok(nothing(app, output)),
         _ => {}
@@ -114,16 +114,16 @@ pub(super) fn run(
     Ok(events(app, &turn, &ids, output, server, &traps))
 }
 
-/// What a thread makes of a request.
+/// The result of a request to a thread.
 struct Accepted {
     beginning: Beginning,
     conversation: Conversation,
     state: Value,
-    /// The request as the first event repeats it.
+    /// The request, repeated in the first event.
     echo: Option<Value>,
     /// The calls whose answers the run begins with.
     answered: Vec<String>,
-    /// What the thread waits for if the run changes nothing.
+    /// The pending questions if the run changes nothing.
     waiting: Option<Arc<Waiting>>,
     /// The script's own pace.
     beat: Option<Duration>,
@@ -132,7 +132,7 @@ struct Accepted {
 fn accept(app: &App, server: Server, thread: &Thread, input: &RunInput, traps: &Traps) -> Accepted {
     let state = thread.state();
     let new = state.conversation.new_of(&input.messages);
-    // A client that knows of no state sends an empty one.
+    // A client that knows no state sends an empty one.
     let kept = (server == Server::Store).then(|| state.state.clone());
     let conversation = conversation(server, &state, input);
     let mut accepted = Accepted {
@@ -162,7 +162,7 @@ fn accept(app: &App, server: Server, thread: &Thread, input: &RunInput, traps: &
 
 /// The messages of the thread with those of the request.
 fn conversation(server: Server, state: &ThreadState, input: &RunInput) -> Conversation {
-    // What only the server knows comes first: the client may send its new messages alone.
+    // Messages that only the server knows come first: the client may send only its new messages.
     let mut conversation =
         if server == Server::Store { state.conversation.clone() } else { Conversation::default() };
     let new = conversation.new_of(&input.messages);
@@ -209,7 +209,7 @@ fn begin(
     (Beginning::Script(acts), beat)
 }
 
-/// What tools said of which this server knows nothing: they are of a conversation that began elsewhere.
+/// The results of tools that are unknown to this server: they belong to a conversation that began elsewhere.
 fn results_of_strangers(input: &RunInput) -> Option<String> {
     let tools = input.messages.iter().rev().take_while(|message| message.role() == "tool");
     let mut said: Vec<String> = tools.map(Message::text).collect();

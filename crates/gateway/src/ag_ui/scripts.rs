@@ -1,5 +1,5 @@
-//! Scripts of what only this protocol has: state, activities, results in parts, events of its own. Every other
-//! word leads to the scripts that all protocols share.
+//! Scripts for what only this protocol has: state, activities, results in parts, custom events. All other words select
+//! the scripts that all protocols share.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use super::input::RunInput;
 use crate::agents::{self, FACTS, MAIN, Message, Play, Step, Steps, Tool, call_id};
 use crate::turns::Cue;
 
-/// What a run does, made as it is asked for.
+/// The acts of a run, produced on demand.
 pub(super) type Acts = Box<dyn Iterator<Item = Act> + Send>;
 
 /// One thing that a scripted agent does.
 #[derive(Debug)]
 pub(super) enum Act {
     Step(Step),
-    /// An event that no step stands for.
+    /// An event that no step corresponds to.
     Send(Frame),
 }
 
@@ -32,7 +32,7 @@ impl From<Act> for Cue<Act> {
 }
 
 impl Act {
-    /// Whether it is seen on the wire, so that the pace of the run counts it.
+    /// Whether it is visible on the wire, so that it counts for the pace of the run.
     pub(super) fn is_seen(&self) -> bool {
         match self {
             Self::Step(Step::Connect { .. } | Step::CreateSandbox { .. }) => false,
@@ -83,7 +83,7 @@ fn acts(parts: impl IntoIterator<Item = Vec<Act>>) -> Vec<Act> {
     parts.into_iter().flatten().collect()
 }
 
-/// `state`: what came with the message, a snapshot, and patches with all six operations.
+/// `state`: the state from the request, a snapshot, and patches with all six operations.
 fn state(run: &RunInput) -> Vec<Act> {
     let came = run.state.as_ref().map_or_else(|| "no state".to_owned(), Value::to_string);
     let delta = |delta: Value| send(Event::StateDelta { delta });
@@ -111,7 +111,7 @@ fn state(run: &RunInput) -> Vec<Act> {
     ])
 }
 
-/// `activity`: a search whose progress is shown, and a plan that is there already.
+/// `activity`: a search with progress, and a plan that exists already.
 fn activity(_: &RunInput) -> Vec<Act> {
     let (search, plan) = (uuid::Uuid::new_v4().to_string(), uuid::Uuid::new_v4().to_string());
     let snapshot = |id: &str, activity_type, content: Value, replace| {
@@ -126,7 +126,7 @@ fn activity(_: &RunInput) -> Vec<Act> {
         snapshot(&search, "SEARCH", json!({"query": "memory", "found": 0}), Some(true)),
         delta(&search, "SEARCH", json!([{"op": "replace", "path": "/found", "value": 3}])),
         delta(&plan, "PLAN", json!([{"op": "replace", "path": "/steps/0/done", "value": true}])),
-        // It is there already, so this changes nothing.
+        // It exists already, so this changes nothing.
         snapshot(&plan, "PLAN", json!({"steps": []}), Some(false)),
         snapshot(&search, "SEARCH", json!({"query": "memory", "found": 4, "done": true}), None),
     ];
@@ -195,7 +195,7 @@ fn roles(_: &RunInput) -> Vec<Act> {
     ])
 }
 
-/// `input`: says what came beside the messages.
+/// `input`: says what the request had besides the messages.
 fn input(run: &RunInput) -> Vec<Act> {
     let came =
         run.body.iter().filter(|(name, _)| !["messages", "threadId", "runId"].contains(&name.as_str()));

@@ -1,13 +1,13 @@
-//! The servers that this one stands for: who keeps the conversation, and what becomes of a run without a reader.
+//! The servers that this one imitates: who keeps the conversation, and what happens to a run without a reader.
 
-/// A server, by the framework that it is like.
+/// A server, named by the framework that it imitates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Server {
     /// The client keeps the conversation, and a run ends with its reader: Pydantic AI.
     Plain,
-    /// The server keeps the conversation too, and runs go on: Agent Framework with a store and detached runs.
+    /// The server keeps the conversation too, and runs continue: Agent Framework with a store and detached runs.
     Store,
-    /// Runs go on and can be read again: CopilotKit's runtime.
+    /// Runs continue and can be read again: CopilotKit's runtime.
     Copilot,
 }
 
@@ -26,12 +26,12 @@ impl Server {
         self == Self::Plain
     }
 
-    /// Whether ids that are missing are made.
+    /// Whether missing ids are generated.
     pub(super) fn makes_ids(self) -> bool {
         self == Self::Store
     }
 
-    /// Whether messages of unknown roles are left out, or else refused.
+    /// Whether messages of unknown roles are skipped rather than refused.
     pub(super) fn skips_unknown(self) -> bool {
         self == Self::Plain
     }

@@ -1,4 +1,4 @@
-//! The answer that is a run's events, and what faults may forge among them.
+//! The response with a run's events, and the events that faults may forge.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub(super) fn events(
     }
 }
 
-/// The events of a log that is no run's own.
+/// The events of a log that does not belong to a run.
 pub(super) fn replay(app: &App, ids: RunIds, log: Arc<EventLog>, mut output: Output) -> Response {
     output.ping = None;
     event_stream(stream("", log, 0, output, &app.faults, Forgery { ids }))
@@ -59,7 +59,7 @@ struct Reader(Arc<Turn>);
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // A run that is over does not care.
+        // Has no effect on a finished run.
         self.0.stop(Stop::Abandoned);
     }
 }

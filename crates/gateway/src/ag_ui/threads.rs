@@ -15,7 +15,7 @@ use crate::store::{self, Turn};
 /// The state of the handlers.
 pub(super) type App = crate::context::App<Threads>;
 
-/// All threads, and what waits for a page, by call: any thread that brings the call's result goes on.
+/// All threads, and the pending calls of pages: any thread in which the call's result arrives continues.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     threads: Mutex<HashMap<(Server, String), Arc<Thread>>>,
@@ -25,7 +25,7 @@ pub(crate) struct Threads {
 /// A conversation.
 #[derive(Debug)]
 pub(super) struct Thread {
-    /// The same thread as the gateway's own endpoints see it.
+    /// The same thread, for the gateway's own endpoints.
     pub(super) kept: Arc<store::Session>,
     state: Mutex<ThreadState>,
 }
@@ -79,7 +79,7 @@ impl Threads {
         calls.extend(waiting.tools().map(|call| (call.to_owned(), Arc::clone(waiting))));
     }
 
-    /// What waits for the tool messages at the end of a request.
+    /// The pending questions that the tool messages at the end of a request answer.
     pub(super) fn waiting_for(&self, input: &RunInput) -> Option<Arc<Waiting>> {
         let tools = input.messages.iter().rev().skip_while(|message| message.role() == "user");
         let mut tools = tools.take_while(|message| message.role() == "tool");

@@ -31,7 +31,7 @@ traps! {
     DROPPED_MESSAGES = "dropped-messages": "AG-UI: the snapshot at the end lacks the last message",
     PARTIAL_STATE = "partial-state": "AG-UI: snapshots of a part of the state, the whole one at the end",
     BAD_PATCH = "bad-patch": "AG-UI: a patch of the state that fails",
-    // What waits.
+    // Pending questions.
     ON_INTERRUPT = "on-interrupt": "AG-UI: CUSTOM `on_interrupt` in place of an outcome, as LangGraph by default",
     ACCEPTED_CALL = "accepted-call": "AG-UI: consent is asked as if the page ran the tool, as by Agno",
     CONFIRMATION_CALL = "confirmation-call": "AG-UI: consent is a second call, as by ADK",

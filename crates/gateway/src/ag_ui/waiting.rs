@@ -1,4 +1,4 @@
-//! What a thread waits for, and how the client's next request answers it.
+//! A thread's pending questions, and how the client's next request answers them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,15 +9,15 @@ use super::event::Interrupt;
 use super::input::{ResumeEntry, RunInput};
 use crate::agents::{Answers, Approval, Resume, SubAgent};
 
-/// All that a run has left open, and how its script goes on.
+/// Everything that a run has left open, and how its script continues.
 pub(super) struct Waiting {
     pub(super) asked: Vec<Asked>,
     pub(super) resume: Resume,
-    /// What the script knows already.
+    /// The answers that the script already has.
     pub(super) answers: Answers,
     /// Calls that have their results.
     pub(super) settled: HashSet<String>,
-    /// Sub-agents that go on.
+    /// Sub-agents that continue.
     pub(super) agents: Vec<SubAgent>,
 }
 
@@ -27,14 +27,14 @@ impl std::fmt::Debug for Waiting {
     }
 }
 
-/// One thing that waits.
+/// One pending question.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) what: What,
     pub(super) by: By,
 }
 
-/// What is wanted.
+/// What it asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum What {
     /// Consent to a call.
@@ -57,7 +57,7 @@ impl What {
     }
 }
 
-/// How the answer comes.
+/// How the answer is sent.
 #[derive(Debug, Clone)]
 pub(super) enum By {
     /// As an entry of `resume`.
@@ -66,7 +66,7 @@ pub(super) enum By {
     Tool(String),
 }
 
-/// Why a request does not answer what waits.
+/// Why a request does not answer the pending questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rejection {
     pub(super) code: &'static str,
@@ -78,23 +78,23 @@ impl Rejection {
         Self { code, message: message.into() }
     }
 
-    /// There is no answer at all.
+    /// There is no answer.
     pub(super) fn required() -> Self {
         let message = "Pending interrupts require a resume entry for every interruptId.";
         Self::new("APPROVAL_RESUME_REQUIRED", message)
     }
 
-    /// Nothing waits under this id.
+    /// There is no question with this id.
     pub(super) fn not_found(interrupt: &str) -> Self {
         Self::new("APPROVAL_RESUME_NOT_FOUND", format!("No interrupt {interrupt} is pending."))
     }
 }
 
-/// The answers to all that waits.
+/// The answers to all pending questions.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) answers: Answers,
-    /// Calls whose results are the user's answers, which the run has to tell.
+    /// Calls whose results are the user's answers, which the run must report.
     pub(super) results: Vec<(String, String)>,
     /// Arguments that the user has changed, by call.
     pub(super) edited: HashMap<String, Value>,
@@ -118,7 +118,7 @@ impl Waiting {
         })
     }
 
-    /// Whether a request has an answer to any of it.
+    /// Whether a request answers any of them.
     pub(super) fn is_answered(&self, input: &RunInput) -> bool {
         let interrupted = self.interrupts().next().is_some();
         !input.resume.is_empty()
@@ -126,7 +126,7 @@ impl Waiting {
             || self.tools().any(|call| input.result_of(call).is_some())
     }
 
-    /// Takes the answers of a request, which must be to all that waits.
+    /// Takes the answers of a request, which must cover all pending questions.
     pub(super) fn take(&self, input: &RunInput, now: Timestamp) -> Result<Taken, Rejection> {
         let known = |id: &str| self.interrupts().any(|interrupt| interrupt.id == id);
         if let Some(entry) = input.resume.iter().find(|entry| !known(&entry.interrupt)) {
@@ -156,7 +156,7 @@ impl Waiting {
     }
 }
 
-/// The payload for an interrupt; `None` if the user would not answer.
+/// The payload for an interrupt; `None` if the user declined.
 fn resumed(interrupt: &Interrupt, input: &RunInput) -> Result<Option<Value>, Rejection> {
     if let Some(ResumeEntry { payload, .. }) =
         input.resume.iter().find(|entry| entry.interrupt == interrupt.id)
@@ -178,7 +178,7 @@ fn resumed(interrupt: &Interrupt, input: &RunInput) -> Result<Option<Value>, Rej
 
 fn check_time(interrupt: &Interrupt, payload: Option<&Value>, now: Timestamp) -> Result<(), Rejection> {
     let until = interrupt.expires_at.as_ref().and_then(|until| until.parse::<Timestamp>().ok());
-    // To give up what has expired is right.
+    // Declining an expired question is allowed.
     if payload.is_some() && until.is_some_and(|until| until < now) {
         let message = format!("Interrupt {} has expired.", interrupt.id);
         return Err(Rejection::new("APPROVAL_RESUME_EXPIRED", message));

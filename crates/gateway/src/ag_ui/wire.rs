@@ -1,4 +1,4 @@
-//! Where the events of one run go: into its log, through the habits that were asked for.
+//! The way of one run's events: through the requested habits into its log.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::traps::{NULLS, SECONDS};
 use crate::faults::Traps;
 use crate::store::EventLog;
 
-/// The events of one run on their way.
+/// The outgoing events of one run.
 pub(super) struct Wire {
     log: Arc<EventLog>,
-    /// The messages of the thread, those of this run included.
+    /// The messages of the thread, including those of this run.
     pub(super) conversation: Conversation,
     /// The state of the thread.
     pub(super) state: Value,
@@ -23,7 +23,7 @@ pub(super) struct Wire {
     with_nulls: bool,
 }
 
-/// What each event may have, and is null where it has not.
+/// Fields that any event may have, and that are null where absent.
 const NULLABLE: [&str; 2] = ["timestamp", "rawEvent"];
 
 impl Wire {
@@ -45,7 +45,7 @@ impl Wire {
         }
     }
 
-    /// Sends an event, and keeps what it does to messages and state.
+    /// Sends an event, and applies it to messages and state.
     pub(super) fn send(&mut self, frame: impl Into<Frame>) {
         let mut frame = frame.into();
         frame.timestamp = Some(self.now());
@@ -106,7 +106,7 @@ impl Wire {
         self.log.append(|_, bytes| write_json(&event, bytes));
     }
 
-    /// Writes the error of an encoder, which is no event of the protocol.
+    /// Writes the error of an encoder, which is not an event of the protocol.
     pub(super) fn write_error_event(&self, message: &str) {
         self.log.append(|_, bytes| {
             bytes.extend_from_slice(b"event: error\n");

@@ -1,4 +1,4 @@
-//! A request that was admitted, and what its path names.
+//! A request that was admitted, and the subject of its path.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl Call {
         self.own.run(self.server, id).ok_or_else(|| Refusal::no_run(id))
     }
 
-    /// A request that cannot be right.
+    /// A request that is invalid.
     pub(super) fn bad<T>(&self, message: impl AsRef<str>) -> Result<T, Refusal> {
         Err(Refusal::bad(self.server.dialect(), message))
     }

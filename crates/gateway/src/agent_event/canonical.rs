@@ -1,5 +1,5 @@
-//! The event store of awaken: every event of a run once more, in an envelope of its own and under a
-//! cursor of each scope, for those who lost the run's stream (awaken HTTP, canonical events).
+//! The event store of awaken: every event of a run again, in an envelope and with a cursor for each scope, for clients
+//! that have lost the run's stream (awaken HTTP, canonical events).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::lock::lock;
 use crate::store::{EventLog, Read, Turn};
 use crate::time::now_ms;
 
-/// What stands before an event in a frame.
+/// The prefix of an event in a frame.
 const DATA: &str = "data: ";
 
 /// The events of a server.
@@ -25,7 +25,7 @@ pub(super) struct EventStore {
     scopes: Mutex<HashMap<Scope, Arc<Recorded>>>,
 }
 
-/// What an event belongs to. Each scope has cursors of its own.
+/// The scope of an event. Each scope has its own cursors.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "scope_type", rename_all = "snake_case")]
 pub(super) enum Scope {
@@ -66,7 +66,7 @@ pub(super) struct Recorded {
     turns: Mutex<Vec<Arc<Turn>>>,
 }
 
-/// A cursor whose event is not kept any more.
+/// A cursor whose event is no longer kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Expired;
 
@@ -79,7 +79,7 @@ impl Scope {
         Self::Run { run_id: id.into() }
     }
 
-    /// The scope as a word of its own.
+    /// The scope as one word.
     pub(super) fn key(&self) -> String {
         match self {
             Self::Thread { thread_id: id } | Self::Run { run_id: id } => format!("{}{id}", self.prefix()),
@@ -165,7 +165,7 @@ impl Recorded {
         let number = scope.number(cursor).filter(|number| *number > 0).ok_or(Expired)?;
         let turns = lock(&self.turns);
         let turn = turns.get(number - 1).ok_or(Expired)?;
-        // A run that went on after an answer has several turns of its id, and the last one counts.
+        // A run that continued after an answer has several turns with its id, and the last one counts.
         let last = turns.iter().rfind(|other| other.id == turn.id);
         if last.is_some_and(|last| last.log.is_expired()) { Err(Expired) } else { Ok(number) }
     }

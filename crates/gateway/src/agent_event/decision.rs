@@ -1,4 +1,4 @@
-//! What a client decides about a suspended call.
+//! A client's decision about a suspended call.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub(super) enum Action {
     Cancel,
 }
 
-/// A decision as it comes (`AgentEvent` HTTP, `decisions`).
+/// A decision on the wire (`AgentEvent` HTTP, `decisions`).
 #[derive(Debug, Clone, Deserialize)]
 #[allow(clippy::struct_field_names)] // the names of the wire
 pub(super) struct Decision {
@@ -63,7 +63,7 @@ impl Decision {
         Approval::Deny { reason: self.stated_reason() }
     }
 
-    /// Whether the decision is to hold for the tool from now on.
+    /// Whether the decision applies to the tool from now on.
     pub(super) fn remember(&self) -> bool {
         self.result.get("remember") == Some(&json!(true))
     }

@@ -36,14 +36,14 @@ impl From<Termination> for event::Termination {
     }
 }
 
-/// How a tool's call went, as its result says.
+/// The outcome of a tool's call, as its result states it.
 pub(super) mod status {
     pub(in super::super) const SUCCESS: &str = "success";
     pub(in super::super) const ERROR: &str = "error";
     pub(in super::super) const PENDING: &str = "pending";
 }
 
-/// A value as one of turnwire's types, of which it has the form.
+/// A value as one of turnwire's types, which has the same form.
 pub(super) fn typed<T: serde::de::DeserializeOwned + Default>(value: &impl Serialize) -> T {
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     serde_json::from_value(value).unwrap_or_default()

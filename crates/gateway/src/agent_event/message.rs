@@ -7,7 +7,7 @@ pub(super) use turnwire::event::ThreadToolCall as ToolCall;
 
 use super::server::Dialect;
 
-/// Who a message is from.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Role {

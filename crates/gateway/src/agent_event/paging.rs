@@ -1,4 +1,4 @@
-//! Pages by offset. A cursor is an offset that looks like none.
+//! Pages by offset. A cursor is an offset in disguise.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,7 +10,7 @@ use super::server::Dialect;
 /// The most items of a page.
 const MOST: usize = 200;
 
-/// The number of items in a page for which the client does not say one.
+/// The default number of items in a page.
 fn fifty() -> usize {
     50
 }

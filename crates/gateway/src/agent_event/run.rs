@@ -14,14 +14,14 @@ use crate::time::now_ms;
 #[derive(Debug)]
 pub(super) struct Run {
     head: RunHead,
-    /// Whether it began before, and goes on after an answer.
+    /// Whether it began earlier, and continues after an answer.
     pub(super) resumed: bool,
     pub(super) created_at: u64,
     /// The ids of the dispatch and of the session in awaken's events.
     pub(super) dispatch: String,
     pub(super) session: String,
     record: Mutex<Record>,
-    /// The same run as the gateway's own endpoints see it, with the log of its stream.
+    /// The same run, for the gateway's own endpoints, with the log of its stream.
     pub(super) turn: Arc<Turn>,
     decisions: Mutex<Option<mpsc::UnboundedSender<Decision>>>,
 }
@@ -91,7 +91,7 @@ impl Run {
         }
     }
 
-    /// The same run once more, after an answer: with another log.
+    /// The same run continued after an answer, with another log.
     pub(super) fn again(&self, turn: Arc<Turn>) -> Self {
         let record = Record {
             status: RunStatus::Running,
@@ -120,7 +120,7 @@ impl Run {
         receiver
     }
 
-    /// Hands a decision to the run; `false` if it is not live.
+    /// Passes a decision to the run; `false` if it is not live.
     pub(super) fn decide(&self, decision: Decision) -> bool {
         lock(&self.decisions).as_ref().is_some_and(|sender| sender.send(decision).is_ok())
     }
@@ -130,12 +130,12 @@ impl Run {
         lock(&self.decisions).as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// Nothing reaches the run any more.
+    /// Closes the run to decisions.
     pub(super) fn close(&self) {
         *lock(&self.decisions) = None;
     }
 
-    /// Writes down how the run ended.
+    /// Records how the run ended.
     pub(super) fn finish(&self, status: RunStatus, code: Option<String>, detail: Option<String>) {
         let mut record = self.record();
         record.status = status;

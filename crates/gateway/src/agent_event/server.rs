@@ -9,7 +9,7 @@ pub(super) enum Dialect {
     Awaken,
 }
 
-/// A base URL with threads of its own.
+/// A base URL with its own threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Server {
     Tirea,

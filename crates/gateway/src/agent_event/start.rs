@@ -1,4 +1,4 @@
-//! Starting runs: the thread is found or made, the input stored, the script chosen and played.
+//! Starting runs: the thread is found or created, the input stored, the script selected and played.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::http::Delivery;
 use crate::store::Turn;
 use crate::turns::Stop;
 
-/// What a run is asked to do.
+/// The request for a run.
 #[derive(Debug, Default)]
 pub(super) struct Start {
     pub(super) agent: String,
@@ -35,7 +35,7 @@ pub(super) struct Start {
 #[derive(Debug, Default)]
 pub(super) struct Input {
     pub(super) resource_id: Option<String>,
-    /// Takes the place of the thread's state.
+    /// Replaces the thread's state.
     pub(super) state: Option<Map<String, Value>>,
     pub(super) messages: Vec<Message>,
     pub(super) decisions: Vec<Decision>,
@@ -73,7 +73,7 @@ pub(super) async fn start(app: &App, server: Server, start: Start, options: Play
     };
     let input = accept(&mut thread.content(), &new, start.input, dialect);
     if dialect == Dialect::Tirea {
-        // What was just stored is what the run before fails at.
+        // The write above makes the previous run fail.
         supersede(replaced.as_deref()).await;
     }
     let turn = Turn::plain(new.id.clone(), input.text);
@@ -82,7 +82,7 @@ pub(super) async fn start(app: &App, server: Server, start: Start, options: Play
     run
 }
 
-/// What a thread makes of the input.
+/// What a thread returns for the input.
 struct Accepted {
     text: String,
     beginning: Beginning,
@@ -90,7 +90,7 @@ struct Accepted {
     preferred: Option<Duration>,
 }
 
-/// Stores the input. A message of the user makes waiting calls void.
+/// Stores the input. A message of the user cancels pending calls.
 fn accept(content: &mut Content, run: &RunHead, input: Input, dialect: Dialect) -> Accepted {
     content.labels.parent_thread_id = run.parent_thread.clone().or(content.labels.parent_thread_id.take());
     content.labels.resource_id = input.resource_id.or(content.labels.resource_id.take());
@@ -111,7 +111,7 @@ fn accept(content: &mut Content, run: &RunHead, input: Input, dialect: Dialect) 
     Accepted { text, beginning: Beginning::Script(steps), preferred }
 }
 
-/// Ends the run in whose place another one comes.
+/// Ends the run that another one replaces.
 async fn supersede(run: Option<&Run>) {
     if let Some(run) = run {
         run.turn.stop(Stop::NextTurn);
@@ -119,7 +119,7 @@ async fn supersede(run: Option<&Run>) {
     }
 }
 
-/// Keeps the messages that are new. Returns the text that chooses the script.
+/// Stores the messages that are new. Returns the text that selects the script.
 fn store(content: &mut Content, messages: Vec<Message>, run: &str) -> String {
     let mut texts = Vec::new();
     let asked = !messages.is_empty();

@@ -1,5 +1,5 @@
-//! The state of a thread as its snapshots show it. The two dialects have other trees, with the same
-//! in them: how the run stands, how its calls stand, and the facts that the agent keeps.
+//! The state of a thread as its snapshots show it. The two dialects have different trees with the same content: the
+//! status of the run, the status of its calls, and the facts that the agent keeps.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -8,7 +8,7 @@ use super::server::Dialect;
 use super::suspension::SuspendedCall;
 use crate::time::now_ms;
 
-/// How one call stands.
+/// The status of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallStatus {
@@ -27,7 +27,7 @@ pub(super) struct CallState<'a> {
     pub(super) status: CallStatus,
     /// What it waits for.
     pub(super) suspended: Option<&'a SuspendedCall>,
-    /// The decision by which it went on, and the id that the decision answered.
+    /// The decision with which it continued, and the id that the decision answered.
     pub(super) resumed: Option<(Value, String)>,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Totals {
     pub(super) output_tokens: usize,
     pub(super) steps: u64,
     pub(super) texts: Vec<String>,
-    /// The last answer in words.
+    /// The text of the last answer.
     pub(super) response: String,
 }
 
-/// A state tree in the making.
+/// A state tree under construction.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     dialect: Dialect,
@@ -53,8 +53,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The state at the beginning of a run: what belonged to an earlier one is gone, except for
-    /// calls that wait.
+    /// The state at the beginning of a run: everything of earlier runs is removed, except for calls that wait.
     pub(super) fn begin(dialect: Dialect, tree: Map<String, Value>, run: &str) -> Self {
         let mut state = Self { dialect, tree, run: run.to_owned(), started_at: now_ms(), revision: 1 };
         match dialect {
@@ -103,7 +102,7 @@ impl State {
         }
     }
 
-    /// How the run stands, or ended.
+    /// The status of the run, or its end.
     pub(super) fn lifecycle(&mut self, status: &str, reason: Option<&str>, totals: &Totals) {
         let mut lifecycle = json!({"status": status, "updated_at": now_ms()});
         match self.dialect {
@@ -235,7 +234,7 @@ impl State {
     }
 }
 
-/// The map of a value, which is made one if it is none: clients may have put anything there.
+/// The map of a value. Replaces a value that is not a map: clients may have put anything there.
 fn object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = json!({});
@@ -263,7 +262,7 @@ fn awaken_call(call: &CallState<'_>) -> Value {
     shown
 }
 
-/// A thread's state when a message of the user makes its open questions void.
+/// A thread's state after a message of the user has cancelled its open questions.
 pub(super) fn without_calls(dialect: Dialect, tree: &mut Map<String, Value>) {
     match dialect {
         Dialect::Tirea => {

@@ -1,4 +1,4 @@
-//! The stream of a run as an answer, and what faults may forge in it.
+//! The response with a run's stream, and the events that faults may forge in it.
 
 use std::sync::Arc;
 

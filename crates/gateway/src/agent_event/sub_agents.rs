@@ -29,7 +29,7 @@ pub(super) struct Working {
 }
 
 impl SubAgents {
-    /// The call that started the sub-agent whose call asks for consent, and what that call is.
+    /// The call that started the sub-agent whose call asks for consent, and that asking call.
     pub(super) fn asking(&self, thread: &str, call: &str) -> Option<(String, String, Value)> {
         let agent = self.agents.get(thread)?;
         let asked = agent.calls.iter().find(|known| known.id == call)?;

@@ -35,7 +35,7 @@ impl Suspension {
         self.calls.iter().position(|call| call.is_called(target))
     }
 
-    /// Takes an answer; the call that it closes, or `None` if no call waits for it.
+    /// Takes an answer. Returns the call that it closes, or `None` if no call waits for it.
     pub(super) fn answer(&mut self, decision: &Decision) -> Option<SuspendedCall> {
         let call = self.calls.remove(self.target(&decision.target_id)?);
         match call.wait {
@@ -64,7 +64,7 @@ pub(super) enum Wait {
     Consent,
     /// A result from the client.
     Answer,
-    /// Consent to a call of the sub-agent that it started.
+    /// Consent to a call of a sub-agent that this call started.
     Nested { call: String, tool: String, arguments: Value },
 }
 

@@ -20,7 +20,7 @@ use crate::time::now_ms;
 /// The state of the handlers.
 pub(super) type App = context::App<Threads>;
 
-/// Everything that the servers know.
+/// The state of all servers.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     servers: Mutex<BTreeMap<Server, Known>>,
@@ -30,7 +30,7 @@ pub(crate) struct Threads {
 #[derive(Debug, Default)]
 struct Known {
     threads: BTreeMap<String, Arc<Thread>>,
-    /// In order of their first start.
+    /// In the order of their first start.
     runs: Vec<Arc<Run>>,
 }
 
@@ -44,7 +44,7 @@ impl Threads {
         lock(&self.servers).get(&server)?.threads.get(id).cloned()
     }
 
-    /// The thread of this id, made if it is not there.
+    /// The thread with this id, created if it does not exist.
     pub(super) fn obtain(&self, store: &Store, server: Server, id: &str, agent: &str) -> Arc<Thread> {
         let mut servers = lock(&self.servers);
         let threads = &mut servers.entry(server).or_default().threads;
@@ -81,7 +81,7 @@ impl Threads {
         lock(&self.servers).get(&server).map(|known| known.runs.clone()).unwrap_or_default()
     }
 
-    /// Adds a run; it takes the place of an earlier one with its id.
+    /// Adds a run, replacing an earlier one with its id.
     pub(super) fn add(&self, server: Server, run: &Arc<Run>) {
         let mut servers = lock(&self.servers);
         let runs = &mut servers.entry(server).or_default().runs;
@@ -97,7 +97,7 @@ impl Threads {
 pub(super) struct Thread {
     pub(super) id: String,
     pub(super) server: Server,
-    /// The same thread as the gateway's own endpoints see it.
+    /// The same thread, for the gateway's own endpoints.
     pub(super) session: Arc<Session>,
     content: Mutex<Content>,
 }
@@ -131,7 +131,7 @@ pub(super) struct Runs {
     /// The live one, if there is one.
     pub(super) live: Option<Arc<Run>>,
     pub(super) latest: Option<String>,
-    /// Those that wait for the thread to be free.
+    /// Those that wait until the thread is free.
     pub(super) queue: Vec<Queued>,
     /// How often the thread was interrupted.
     pub(super) generation: u64,
@@ -154,7 +154,7 @@ impl Default for Writes {
 }
 
 impl Writes {
-    /// Something was written. Returns the thread's version from then on.
+    /// Records a write. Returns the thread's version from then on.
     pub(super) fn touch(&mut self) -> u64 {
         self.updated_at = now_ms();
         self.version += 1;
@@ -185,7 +185,7 @@ impl Thread {
 }
 
 impl Content {
-    /// Takes an answer; the call that waited for it, if one did.
+    /// Takes an answer. Returns the call that waited for it, if any.
     pub(super) fn answer(&mut self, decision: &Decision) -> Option<SuspendedCall> {
         let call = self.suspension.as_mut()?.answer(decision)?;
         if call.asks_consent() && decision.remember() {
@@ -194,7 +194,7 @@ impl Content {
         Some(call)
     }
 
-    /// Whether a message of this id, or the result of this call, is there already.
+    /// Whether a message with this id, or the result of this call, exists already.
     pub(super) fn has(&self, message: &Message) -> bool {
         let same = |kept: &Message| {
             (message.id.is_some() && kept.id == message.id)

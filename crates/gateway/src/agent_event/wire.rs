@@ -59,19 +59,19 @@ impl Wire {
         Self { dialect, run, events, traps, seq: 0, step: None, next_step: 0, broken: false }
     }
 
-    /// Whether the stream ended before its time.
+    /// Whether the stream ended early.
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Frames from here on belong to a new step, whose number is returned.
+    /// Assigns later frames to a new step, and returns its number.
     pub(super) fn begin_step(&mut self) -> u32 {
         let step = self.next_step;
         (self.step, self.next_step) = (Some(step), step + 1);
         step
     }
 
-    /// Frames from here on belong to no step.
+    /// Assigns later frames to no step.
     pub(super) fn end_step(&mut self) {
         self.step = None;
     }
@@ -108,7 +108,7 @@ impl Wire {
         }
     }
 
-    /// A message is stored, after so many others.
+    /// Stores a message, after so many others.
     pub(super) fn committed(&self, message: &Message, before: usize) {
         let Some(events) = &self.events else {
             return;
@@ -124,14 +124,14 @@ impl Wire {
         events.note(&self.run, "MessageCommitted", &payload);
     }
 
-    /// A write was refused: the stream ends without a terminal event of its own.
+    /// A write was refused: the stream ends without a terminal event.
     pub(super) fn conflict(&mut self, reason: &str) {
         let message = format!("State error: state commit failed: checkpoint append failed: {reason}");
         self.send(Event::Error(ErrorData { message, code: Some("STATE_ERROR".to_owned()) }));
         self.broken = true;
     }
 
-    /// Ends the stream where a trap says so.
+    /// Ends the stream where a trap demands it.
     fn break_off(&mut self) {
         if self.traps.number(&ERROR_EOF) == Some(self.seq) {
             self.traps.take(&ERROR_EOF);
@@ -164,7 +164,7 @@ impl Wire {
             _ => Map::new(),
         };
         let kind = data.remove("event_type").unwrap_or_default();
-        // The envelope says these.
+        // The envelope contains these.
         for name in ["thread_id", "run_id", "identity"] {
             data.remove(name);
         }
@@ -172,7 +172,7 @@ impl Wire {
     }
 }
 
-/// An envelope as the real server mixes them up: of another run, late, or without anything.
+/// An envelope as the real server confuses them: of another run, late, or empty.
 fn leaked(own: Context) -> Option<Context> {
     match own.seq % 4 {
         1 => Some(Context {

@@ -1,4 +1,4 @@
-//! Building blocks of scripts: messages cut into deltas, tool calls, steps woven together.
+//! Building blocks of scripts: messages cut into deltas, tool calls, interleaved steps.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl Play {
         Self::default().step(Step::Connect { thread: MAIN.to_owned(), servers: vec![CONSOLE, HELPDESK] })
     }
 
-    /// A beginning without any event, for threads that have their own.
+    /// A beginning without any event, for threads that begin differently.
     pub(crate) fn silent() -> Self {
         Self::default()
     }
@@ -94,7 +94,7 @@ impl Play {
         Box::new(self.step(Step::End(ending)).into_steps().into_iter())
     }
 
-    /// The bare steps, to be woven into another play.
+    /// The bare steps, to be inserted into another script.
     pub(crate) fn into_steps(self) -> Vec<Step> {
         self.steps
     }
@@ -159,7 +159,7 @@ impl Message {
         self
     }
 
-    /// Ends the message for another reason than what its content says.
+    /// Ends the message for a reason that its content does not imply.
     pub(crate) fn reason(mut self, reason: FinishReason) -> Self {
         self.reason = Some(reason);
         self
@@ -199,7 +199,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> + use<> {
     pieces.into_iter()
 }
 
-/// Cuts text every `size` characters, whatever stands there.
+/// Cuts text every `size` characters, regardless of its content.
 pub(crate) fn slices(text: &str, size: usize) -> impl Iterator<Item = String> + use<> {
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(size).map(|slice| slice.iter().collect()).collect::<Vec<String>>().into_iter()

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::step::{MessageKey, Step, Tool};
 
-/// A message that streams, and what its protocol keeps beside it.
+/// A message that streams, with additional data of its protocol.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft<T> {
     pub(crate) own: T,

@@ -1,4 +1,4 @@
-//! `long`: 100,000 deltas of prose, or as many as the second word says, made as they are needed.
+//! `long`: 100,000 deltas of prose, or as many as the second word says, produced on demand.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::compose::{Play, words};
 use super::step::{FinishReason, MessageKey};
 use super::{Ending, MAIN, Prompt, Step, Steps};
 
-/// How many deltas there are when the user does not say.
+/// The default number of deltas.
 const DELTAS: usize = 100_000;
 /// More would only fill the memory.
 const MOST: usize = 2_000_000;

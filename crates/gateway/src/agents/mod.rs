@@ -33,9 +33,9 @@ pub(crate) const FACTS: [&str; 2] = [SANDBOX, support::TICKET];
 #[derive(Debug)]
 pub(crate) struct Script {
     name: &'static str,
-    /// What it shows, for people who look for something to try.
+    /// What it demonstrates, for people who look for something to try.
     about: &'static str,
-    /// Its own pace, where the usual one would not fit.
+    /// Its own pace, where the default does not fit.
     pub(crate) beat: Option<Duration>,
     pub(crate) play: fn(&Prompt) -> Steps,
 }
@@ -79,14 +79,14 @@ pub(crate) fn choose(prompt: &Prompt) -> &'static Script {
     let word = prompt.first_word();
     let name = match word.as_str() {
         "mcp" => "mcp-auth",
-        // The support desk itself invites people to write "file a ticket".
+        // The support desk itself suggests to write "file a ticket".
         "file" if prompt.text.to_lowercase().contains("ticket") => SUPPORT.name,
         other => other,
     };
     SCRIPTS.iter().find(|script| script.name == name).unwrap_or(&SUPPORT)
 }
 
-/// The steps for a prompt, and the pace of the script if it has one of its own.
+/// The steps for a prompt, and the script's own pace, if any.
 pub(crate) fn perform(prompt: &Prompt) -> (Steps, Option<Duration>) {
     let script = choose(prompt);
     ((script.play)(prompt), script.beat)

@@ -1,5 +1,5 @@
-//! `page`: calls tools that the page itself runs, both of a message at once. `page rounds 3` needs
-//! them again and again; `page mixed` also wants consent.
+//! `page`: calls tools that the page itself runs, two in one message. `page rounds 3` repeats that; `page mixed` also
+//! needs consent.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::{Answers, MAIN, Prompt, Step, Steps, Tool};
 const CLOCK: Tool = Tool::System { name: "clock" };
 const CALCULATOR: Tool = Tool::System { name: "calculator" };
 
-/// How many rounds there are when the user does not say.
+/// The default number of rounds.
 const ROUNDS: usize = 3;
 /// More would only take long.
 const MOST_ROUNDS: usize = 1000;
@@ -43,7 +43,7 @@ fn both() -> Steps {
     })
 }
 
-/// One round, and all that come after it.
+/// One round, and all later ones.
 fn round(number: usize, rounds: usize, results: Vec<String>) -> Steps {
     let sum = call_id();
     let message = Message::new(MAIN).text(&format!("Round {number} of {rounds}.")).call(

@@ -1,4 +1,4 @@
-//! The input of a scripted agent: the user's message, files, and answers to what it asked.
+//! The input of a scripted agent: the user's message, files, and answers to its questions.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::compose::{Message, Play, call_id, console};
 use super::{Answers, MAIN, Prompt, Step, Steps, Tool};
 
-/// `approval`: a call that waits for the user's consent; both answers lead on.
+/// `approval`: a call that waits for the user's consent; the script continues after either answer.
 pub(super) fn approval(_: &Prompt) -> Steps {
     let restart = call_id();
     let message = Message::new(MAIN)

@@ -1,4 +1,4 @@
-//! What a server itself makes of a call that a page or its user should have answered.
+//! A server's own results for calls that a page or its user should have answered.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ pub(crate) fn serve(tool: &str, input: &Map<String, Value>) -> String {
     served.unwrap_or_else(|| format!("Tool not found: {tool}"))
 }
 
-/// The option that the agent itself would choose.
+/// The option that the agent prefers.
 fn recommended(input: &Map<String, Value>) -> Option<String> {
     let options: Vec<&str> = input.get("options")?.as_array()?.iter().filter_map(Value::as_str).collect();
     let best = options.iter().find(|option| option.contains("(Recommended)")).or(options.first());

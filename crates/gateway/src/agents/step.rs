@@ -1,4 +1,4 @@
-//! What a scripted agent does, step by step, independent of any wire protocol.
+//! The steps of a scripted agent, independent of any wire protocol.
 //!
 //! A script yields steps; a protocol's recorder turns each of them into that protocol's events.
 
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::prompt::Answers;
 
-/// The steps of one turn, made as they are asked for.
+/// The steps of one turn, produced on demand.
 pub(crate) type Steps = Box<dyn Iterator<Item = Step> + Send>;
 
 /// How a paused turn continues once its questions are answered. It may be called more than once,
@@ -41,7 +41,7 @@ pub(crate) struct Server {
 pub(crate) enum Tool {
     /// A tool of a connected tool server.
     Remote { server: Server, name: &'static str },
-    /// A tool that the agent's host brings along.
+    /// A tool that the agent's host provides.
     System { name: &'static str },
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum FinishReason {
     Stop,
     Length,
     ToolCalls,
-    /// The model, or a filter behind it, would not say more.
+    /// The model, or a filter behind it, refused to continue.
     Refusal,
 }
 

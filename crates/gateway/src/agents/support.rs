@@ -1,5 +1,5 @@
-//! The agent that answers everything without a script of its own: the help desk of a small
-//! hosting company. It looks things up, files a ticket when it may, and remembers it.
+//! The agent that answers everything without a script: the help desk of a small hosting company. It looks things up,
+//! files a ticket when it may, and remembers it.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::{Answers, MAIN, Prompt, Step, Steps, catalog};
 /// The fact under which the number of the filed ticket is kept.
 pub(super) const TICKET: &str = "ticket";
 
-/// What the user wants, as far as a few words tell.
+/// The user's intention, as a few words show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Intent {
     Greeting,
@@ -24,7 +24,7 @@ enum Intent {
     Other,
 }
 
-/// The words that tell a wish, the surest first.
+/// The words that show an intention, the most reliable first.
 const TELLING: [(Intent, &[&str]); 6] = [
     (Intent::Health, &["down", "slow", "outage", "status", "health", "broken", "restart", "error"]),
     (Intent::Invoice, &["invoice", "bill", "billing", "charge", "charged", "price", "pay", "cost"]),

@@ -115,7 +115,7 @@ pub(super) fn markdown(_: &Prompt) -> Steps {
     Play::open().say(MARKDOWN).done()
 }
 
-/// Written with escapes where an editor would hide or change what stands there.
+/// Written with escapes where an editor would hide or change characters.
 const UNICODE: &str = "Emoji: \u{1F389} \u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466} \
 \u{1F3F3}\u{FE0F}\u{200D}\u{1F308} \u{1F1F3}\u{1F1F1} \u{1F44B}\u{1F3FE}\n\
 Chinese, Japanese, Korean: 你好，世界。こんにちは世界。안녕하세요 세계.\n\
@@ -129,7 +129,7 @@ Lines that look like a protocol:\ndata: not an event\nid: 999\nevent: none\n\n: 
 
 /// `unicode`: text that breaks when it is cut in the wrong place.
 pub(super) fn unicode(_: &Prompt) -> Steps {
-    // Two characters at a time, so that families, flags and marks are torn apart.
+    // Two characters at a time, so that families, flags and marks are split.
     let message = Message::new(MAIN).text_pieces(slices(UNICODE, 2));
     Play::open().message(message).done()
 }

@@ -49,7 +49,7 @@ pub(super) fn parallel(_: &Prompt) -> Steps {
         .map(|(id, arguments)| (id.as_str(), console("measure_latency"), arguments))
         .collect();
     let message = Message::new(MAIN).text("I will measure from three cities at once.").calls(&calls);
-    // The answers come in another order than the questions.
+    // The answers are in a different order than the questions.
     Play::open()
         .message(message)
         .result(20, &ids[1], json!({"latency_ms": 31, "errors": 0}).to_string())
@@ -65,7 +65,7 @@ pub(super) fn parallel(_: &Prompt) -> Steps {
         .done()
 }
 
-/// `file`: tells what came with the message.
+/// `file`: describes the files of the message.
 pub(super) fn file(prompt: &Prompt) -> Steps {
     let text = match prompt.files.as_slice() {
         [] => "There is no file in your message. Attach one, and I will tell you its name, its \

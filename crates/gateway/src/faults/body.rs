@@ -14,7 +14,7 @@ use super::edit::Editor;
 use super::fault::Ending;
 use super::streams::OpenStream;
 
-/// The pause between comments when there is nothing else.
+/// The pause between comments while there is nothing else to write.
 const COMMENT_PAUSE: Duration = Duration::from_millis(20);
 const COMMENT: &[u8] = b": still here\n\n";
 
@@ -23,7 +23,7 @@ const COMMENT: &[u8] = b": still here\n\n";
 pub(crate) enum Piece {
     /// To be written.
     Bytes(Bytes),
-    /// How it ends; nothing follows.
+    /// The end of the stream; nothing follows.
     End(Ending),
 }
 
@@ -48,7 +48,7 @@ pub(super) fn edited(
 
 struct Edits<S> {
     source: Pin<Box<S>>,
-    /// `None` when the source is exhausted, or not needed any more.
+    /// `None` when the source is exhausted, or no longer needed.
     editor: Option<Editor>,
     next: Option<Bytes>,
     ending: Option<Ending>,
@@ -77,7 +77,7 @@ impl<S: Stream<Item = Bytes>> Edits<S> {
     }
 }
 
-/// Writes pieces, and ends as the last one says, or as an order from outside says.
+/// Writes pieces, and ends as the last one demands, or as an order from outside demands.
 pub(crate) fn deliver(pieces: impl Stream<Item = Piece> + Send + 'static, open: OpenStream) -> Body {
     let delivery = Delivered { pieces: Some(pieces.boxed()), open };
     Body::from_stream(unfold(Some(delivery), |delivery| async {
@@ -90,10 +90,10 @@ pub(crate) fn deliver(pieces: impl Stream<Item = Piece> + Send + 'static, open: 
     }))
 }
 
-/// The body of an answer that breaks off after so many bytes.
+/// The body of a response that breaks off after this many bytes.
 pub(super) fn half(body: Body, bytes: u64, connection: Connection) -> Body {
     let pieces = unfold((body.into_data_stream(), bytes), |(mut body, mut left)| async move {
-        // A body that cannot be read has broken off as well.
+        // A body that cannot be read has also broken off.
         let mut chunk = body.next().await?.ok()?;
         chunk.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         left -= chunk.len() as u64;

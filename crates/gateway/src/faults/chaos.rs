@@ -1,4 +1,4 @@
-//! Faults at random, of those that a client can recover from.
+//! Random faults, of the kinds that a client can recover from.
 
 use std::sync::Mutex;
 
@@ -9,19 +9,19 @@ use super::request::View;
 use super::surface::On;
 use crate::lock::lock;
 
-/// By how much faults of ordinary answers are rarer than those of streams.
+/// How much rarer faults of ordinary responses are than those of streams.
 const ANSWER_DIVISOR: f64 = 4.0;
 
-/// Faults at random on every stream, and now and then on reading turns.
+/// Random faults on every stream, and sometimes on reading turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chaos {
-    /// The same seed makes the same faults for the same order of requests.
+    /// The same seed and order of requests produce the same faults.
     pub seed: u64,
     /// How probable a fault is for each stream, from 0 to 1.
     pub rate: f64,
 }
 
-/// The dice of one gateway.
+/// The random state of one gateway.
 #[derive(Debug)]
 pub(crate) struct Dice {
     random: Mutex<Rng>,
@@ -33,7 +33,7 @@ impl Dice {
         Self { random: Mutex::new(Rng::with_seed(chaos.seed)), rate: chaos.rate }
     }
 
-    /// The faults that a request meets.
+    /// The faults for a request.
     pub(crate) fn roll(&self, grammar: &Grammar, view: &View) -> Option<Faults> {
         let rate = match view.on {
             _ if view.streaming => self.rate,
@@ -49,14 +49,14 @@ impl Dice {
             _ if view.streaming => stream(&mut random),
             _ => answer(&mut random),
         };
-        // Every text that is made here follows the grammar, which a test checks.
+        // Every text generated here follows the grammar, which a test checks.
         grammar.parse(&text).ok()
     }
 }
 
 /// A fault of an event stream, which may be that of its head.
 fn stream(random: &mut Rng) -> String {
-    // Places near the beginning are as likely as those far away.
+    // Places near the beginning are as likely as distant ones.
     let events = 1 + (random.u64(..1024) >> random.u32(..11));
     let bytes = random.u64(..65_536) >> random.u32(..16);
     match random.u8(..20) {
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn every_fault_that_is_made_follows_the_grammar() {
-        // At these rates only a text that cannot be read would leave a request without a fault.
+        // At these rates, only an invalid text would leave a request without a fault.
         for on in [On::Subscribe, On::Turn, On::Connect] {
             let texts = (0..5).flat_map(|seed| rolled(seed, 4.0, on));
             assert!(texts.into_iter().all(|text| text.is_some()));

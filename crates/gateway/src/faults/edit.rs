@@ -5,13 +5,12 @@ use bytes::{Bytes, BytesMut};
 use super::fault::{Ending, Fault, Mark, Numbers, Run};
 use super::frames::{frames, is_event, number, with_id};
 
-/// What `numbers:huge` adds.
+/// The offset of `numbers:huge`.
 const HUGE: u64 = 1 << 60;
 /// Where `numbers:backwards` starts, above the first number.
 const BACKWARDS_FROM: u64 = 8;
 
-/// Frames that a protocol never sent, made so that they look as if it had. Each is a whole frame
-/// with the given number as its id.
+/// Frames that a protocol did not send, but that look genuine. Each is a whole frame with the given number as its id.
 pub(crate) trait Forge: Send {
     /// Whether this frame is the last one of a turn.
     fn is_last(&self, frame: &[u8]) -> bool;
@@ -28,9 +27,9 @@ pub(super) struct Editor {
     forge: Box<dyn Forge>,
     /// Events read so far.
     position: u64,
-    /// How much higher ids are by now, since there were events that the turn does not have.
+    /// How much ids are raised by now, because of inserted events.
     shift: u64,
-    /// An event that waits for the next one to go first, and its position.
+    /// An event that waits until the next one is written, and its position.
     held: Option<(u64, Vec<u8>)>,
     /// Where ids that run backwards began.
     backwards: Option<u64>,
@@ -41,7 +40,7 @@ pub(super) struct Editor {
     ending: Option<Ending>,
 }
 
-/// How much was written so far.
+/// The amount written so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Written {
     events: u64,
@@ -50,7 +49,7 @@ struct Written {
     characters: u64,
 }
 
-/// What is to be written next, and whether and how the stream ends after it.
+/// What to write next, and whether and how the stream ends after it.
 pub(super) type Edited = (Bytes, Option<Ending>);
 
 impl Editor {
@@ -95,7 +94,7 @@ impl Editor {
         self.edited()
     }
 
-    /// What is left when no frame follows.
+    /// The remaining bytes when no frame follows.
     pub(super) fn finish(&mut self) -> Edited {
         self.release();
         self.edited()
@@ -127,7 +126,7 @@ impl Editor {
         self.release();
     }
 
-    /// Lets go the event that waited.
+    /// Writes the event that waited.
     fn release(&mut self) {
         if let Some((position, frame)) = self.held.take() {
             self.pass(position, &frame);
@@ -181,7 +180,7 @@ impl Editor {
         }
     }
 
-    /// Writes an event that the turn does not have; what follows moves up by one.
+    /// Writes an event that the turn does not have; later events move up by one.
     fn made_up(&mut self, position: u64, number: u64, frame: &[u8]) {
         self.shift += 1;
         self.event(position, number, frame);
@@ -203,7 +202,7 @@ impl Editor {
             _ => None,
         });
         let id = match kind {
-            // Ids that are no numbers are cursors, which mean something to the server.
+            // Ids that are not numbers are cursors, which have a meaning for the server.
             None if super::frames::number(frame).is_none() => return frame.to_vec(),
             None => Some(number.to_string()),
             Some(Numbers::Backwards) => {
@@ -244,7 +243,7 @@ impl Editor {
         kept.len() == bytes.len()
     }
 
-    /// Ends the stream if a mark is reached already.
+    /// Ends the stream if a mark has been reached.
     fn end_at_marks(&mut self) {
         let reached = self.faults.iter().find_map(|fault| match fault {
             Fault::End(Mark::Events(count), ending) => (*count == self.written.events).then_some(*ending),
@@ -257,7 +256,7 @@ impl Editor {
 }
 
 impl Written {
-    /// Where in the next bytes a mark lies.
+    /// The position of a mark in the next bytes.
     fn cut(self, mark: Mark, next: &[u8]) -> Option<usize> {
         match mark {
             Mark::Events(_) => None,
@@ -274,12 +273,12 @@ impl Written {
     }
 }
 
-/// Whether a byte of UTF-8 begins a character of several.
+/// Whether a byte of UTF-8 begins a multi-byte character.
 fn begins_multi_byte(byte: u8) -> bool {
     byte >= 0xC0
 }
 
-/// A frame of exactly this size. It has no id, so that it counts for nothing.
+/// A frame of exactly this size. It has no id, so that it is not counted.
 fn giant(bytes: usize) -> Vec<u8> {
     let (head, tail) = (&b"data: {\"type\":\"giant\",\"pad\":\""[..], &b"\"}\n\n"[..]);
     let mut frame = head.to_vec();
@@ -342,7 +341,7 @@ mod tests {
         (all, ending)
     }
 
-    /// What a turn becomes, written as `a1 ü2 c3 d4 done5`.
+    /// The edited turn, written as `a1 ü2 c3 d4 done5`.
     fn outline(faults: &str) -> (String, Option<Ending>) {
         let (bytes, ending) = played(faults, true);
         assert_eq!((&bytes, ending), (&played(faults, false).0, ending), "{faults}: cut into other pieces");

@@ -9,27 +9,27 @@ use super::trap::{Trap, Traps};
 
 /// One thing that goes wrong with a response.
 ///
-/// On streams there are edits and ends. Edits count the events as they would come without faults,
-/// from 1; ends count what is written.
+/// Faults of streams are edits and ends. Edits count the events as they would be without faults, from 1; ends count
+/// what is written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fault {
-    /// Something else instead of an answer; the request is not processed.
+    /// A different response; the request is not processed.
     Instead(Instead),
-    /// The request is processed, then answered with this status.
+    /// The request is processed, then gets this status.
     LateStatus(Refusal),
-    /// The request is processed, then the connection is reset without an answer.
+    /// The request is processed, then the connection is reset without a response.
     Lost,
-    /// The head comes so much later.
+    /// The head is delayed by this time.
     SlowHead(Duration),
     /// The answer's media type.
     Type(HeaderValue),
-    /// The body breaks off after so many bytes.
+    /// The body breaks off after this many bytes.
     Half(u64),
-    /// The stream's end before its time.
+    /// The stream ends early.
     End(Mark, Ending),
     /// This event is written twice.
     Duplicate(u64),
-    /// After this event all from the first one on are written once more.
+    /// After this event, all events from the first one on are repeated.
     Replay(u64),
     /// The cursor is ignored.
     Restart,
@@ -39,23 +39,23 @@ pub(crate) enum Fault {
     Gap(Run),
     /// The events with these sequence numbers are left out, on every later stream of the turn too.
     Hole(Run),
-    /// The stream begins with a `retry:` of so many milliseconds.
+    /// The stream begins with a `retry:` of this many milliseconds.
     Retry(u64),
-    /// After this event comes a frame of so many bytes.
+    /// A frame of this many bytes follows this event.
     Giant { after: u64, bytes: usize },
     /// How ids are written, from this event on.
     Numbers { kind: Numbers, from: u64 },
     /// After this event another turn begins.
     OtherTurn(u64),
-    /// So many deltas follow the last event.
+    /// This many deltas follow the last event.
     AfterDone(u64),
-    /// The last event comes a second time, with the next number.
+    /// The last event is repeated, with the next number.
     TwoDones,
-    /// The stream ends where the last event would come.
+    /// The stream ends in place of the last event.
     NoDone,
-    /// After this frame of a WebSocket comes one that is none of the protocol.
+    /// A frame that is not part of the protocol follows this frame of a WebSocket.
     Malformed { after: u64, kind: Malformed },
-    /// Something that the turn itself does, where its protocol knows it.
+    /// A behaviour of the turn itself, if its protocol has it.
     Trap(Trap),
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn traps<'a>(faults: impl IntoIterator<Item = &'a Fault>) -> Traps {
 pub(crate) enum Malformed {
     /// Half a JSON text.
     Json,
-    /// JSON, but no object.
+    /// JSON, but not an object.
     Number,
     /// Several messages at once.
     Batch,
@@ -136,7 +136,7 @@ pub(crate) enum Ending {
     Comments,
 }
 
-/// So many in a row, from the first one on.
+/// This many in a row, from the first one on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Run {
     pub(crate) first: u64,
@@ -149,7 +149,7 @@ impl Run {
     }
 }
 
-/// What becomes of ids.
+/// How ids are changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Numbers {

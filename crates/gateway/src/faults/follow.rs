@@ -1,5 +1,5 @@
-//! The outermost middleware: it knows which connections have an active request, and closes them
-//! behind their answers when the next request is to come on a new one.
+//! The outermost middleware. It knows which connections have an active request, and closes them after the response if
+//! the next request must use a new connection.
 
 use std::sync::Arc;
 

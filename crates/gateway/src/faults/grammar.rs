@@ -1,4 +1,4 @@
-//! How faults are asked for: `kind:argument:argument`, several joined by `+`.
+//! The syntax of faults: `kind:argument:argument`, several joined by `+`.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const GIANT_BYTES: RangeInclusive<u64> = 64..=256 * 1024 * 1024;
 /// The most events that are inserted.
 const MOST_EVENTS: u64 = 100_000;
 
-/// A kind of fault: how it is written, what it does, and how its arguments are read.
+/// A kind of fault: its syntax, its effect, and how its arguments are read.
 struct Kind {
     form: &'static str,
     about: &'static str,
@@ -83,7 +83,7 @@ kinds! {
         => |a| Fault::Malformed { after: a.place()?, kind: a.malformed()? };
 }
 
-/// What stands at the end of the catalog.
+/// The end of the catalog.
 const LAST: [(&str, &str); 2] =
     [(NONE, "no fault, whatever else is planned"), ("KIND+KIND", "several at once")];
 /// The word for no fault.
@@ -95,7 +95,7 @@ pub(crate) struct Grammar {
     traps: Vec<TrapKind>,
 }
 
-/// The faults of one response, as they were asked for.
+/// The faults of one response, as requested.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Faults {
     pub(crate) text: String,
@@ -103,7 +103,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Whether the client may get no answer at all.
+    /// Whether the client may get no response at all.
     pub(crate) fn leave_no_answer(&self) -> bool {
         let silent = |fault: &Fault| matches!(fault, Fault::Lost | Fault::Instead(Instead::Nothing));
         self.list.iter().any(silent)
@@ -116,7 +116,7 @@ impl Grammar {
         Self { traps: SHARED.iter().copied().chain(traps).collect() }
     }
 
-    /// All faults as text, a line each: how it is written, and what it does.
+    /// All faults as text, a line each: the syntax and the effect.
     pub(crate) fn catalog(&self) -> String {
         let kinds = KINDS.iter().map(|kind| (kind.form, kind.about));
         let traps = self.traps.iter().map(|trap| (trap.form, trap.about));

@@ -21,7 +21,7 @@ use super::surface::Surface;
 use super::trap::Traps;
 use crate::lock::lock;
 
-/// All that a gateway knows of faults.
+/// The fault state of a gateway.
 #[derive(Debug)]
 pub(crate) struct FaultState {
     /// The protocols; the last one speaks at every path.
@@ -54,7 +54,7 @@ impl FaultState {
         self.surfaces.iter().find(|surface| surface.speaks(path)).map(AsRef::as_ref)
     }
 
-    /// Whether a request may get no answer, so that a browser would send it again by itself.
+    /// Whether a request may get no response, so that a browser would repeat it by itself.
     pub(super) fn leave_no_answer(&self) -> bool {
         self.dice.is_some() || self.plans.leave_no_answer()
     }
@@ -79,17 +79,17 @@ impl Injection {
         &self.session
     }
 
-    /// The session, which the request itself did not name.
+    /// Sets the session, which the request itself did not name.
     pub(crate) fn of_session(&mut self, session: &str) {
         session.clone_into(&mut self.session);
     }
 
-    /// What is asked of the turn that the request starts.
+    /// The options for the turn that the request starts.
     pub(crate) fn traps(&self) -> Traps {
         traps(&self.faults)
     }
 
-    /// Where a stream begins for which this cursor was asked.
+    /// Where a stream with this cursor begins.
     pub(crate) fn cursor(&self, after: u64) -> u64 {
         if self.faults.contains(&Fault::Restart) { 0 } else { after }
     }

@@ -19,7 +19,7 @@ use super::injection::{FaultState, Injection};
 use super::request::View;
 use crate::error::ApiError;
 
-/// The header that asks for a fault.
+/// The header that requests a fault.
 const HEADER: &str = "x-turnwire-fault";
 /// Where the page of the captive portal is.
 pub(crate) const PORTAL_PATH: &str = "/_gateway/portal";
@@ -35,7 +35,7 @@ pub(crate) struct Injected {
     pub(crate) unanswered: bool,
 }
 
-/// Injects what was asked for, planned, or rolled.
+/// Injects the faults that were requested, planned, or chosen at random.
 pub(crate) async fn inject(State(state): State<Arc<FaultState>>, request: Request, next: Next) -> Response {
     let connection = Connection::of(&request);
     let path = request.uri().path().to_owned();
@@ -68,7 +68,7 @@ struct Asked {
 
 /// The faults of a request: its own, or else those planned for its session, or else chance.
 fn wanted(state: &FaultState, view: &View, request: &Request) -> Result<Option<Faults>, String> {
-    // A query that cannot be read at all is the business of the endpoint itself.
+    // An unreadable query is left to the endpoint.
     let query = Query::<Asked>::try_from_uri(request.uri()).unwrap_or_default().0.fault;
     if query.as_deref() == Some(NONE) {
         return Ok(None);
@@ -84,7 +84,7 @@ fn wanted(state: &FaultState, view: &View, request: &Request) -> Result<Option<F
     Ok(faults.filter(|faults| !faults.list.is_empty()))
 }
 
-/// Has the request answered by its endpoint, which gets the faults of the stream.
+/// Passes the request to its endpoint, which gets the faults of the stream.
 async fn process(
     view: &View,
     faults: Vec<Fault>,
@@ -97,7 +97,7 @@ async fn process(
     next.run(request).await
 }
 
-/// The answer under the faults of its head.
+/// The response with the faults of its head.
 async fn with_faults(
     state: &FaultState,
     view: &View,
@@ -159,7 +159,7 @@ fn apply_to_head(
             response.headers_mut().insert(header::CONTENT_TYPE, value.clone());
             response
         }
-        // In a stream it is the body that knows the fault.
+        // Only the body knows the fault of a stream.
         Fault::Half(_) if is_stream(response.headers()) => response,
         Fault::Half(bytes) => {
             if let Some(length) = response.body().size_hint().exact() {
@@ -176,7 +176,7 @@ fn is_stream(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
-/// A refusal in the form of the protocol that was spoken.
+/// A refusal in the form of the request's protocol.
 fn refuse(state: &FaultState, refusal: Refusal, uri: &Uri) -> Response {
     let message = format!("{}, on purpose", refusal.status);
     let mut response = match state.surface(uri.path()) {
@@ -202,7 +202,7 @@ fn without_faults(uri: &Uri) -> String {
     format!("{}?{}", uri.path(), query.join("&"))
 }
 
-/// Marks the stand-in for an answer that the broken connection will not carry.
+/// Marks the placeholder for a response that the broken connection will not carry.
 #[derive(Debug, Clone, Copy)]
 struct Unanswered;
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::fault::{Ending, Fault, Malformed, Mark};
 
-/// What is written in place of a frame.
+/// The replacement of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OutFrame {
     Text(Utf8Bytes),

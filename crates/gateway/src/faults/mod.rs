@@ -3,7 +3,7 @@
 //! In the order of a request:
 //! - `follow`: which connections have an active request;
 //! - `layer`: the middleware that looks up the faults of a request, and applies those of its answer's head;
-//! - `surface`, `request`: what a protocol tells of its requests;
+//! - `surface`, `request`: what a protocol knows of its requests;
 //! - `plan`, `chaos`: faults that are planned for a session, and random ones;
 //! - `grammar`, `fault`, `trap`: how faults are written, and what they are;
 //! - `edit`, `frames`: what they make of a stream's frames; `messages`: and of a WebSocket's;

@@ -1,4 +1,4 @@
-//! What the stream tells of a model message, and the complete message that its deltas add up to.
+//! The stream's fields of a model message, and the complete message that its deltas add up to.
 
 use super::wire::{
     Breakdown, Delta, Function, FunctionDelta, ModelMessage, ToolCall, ToolCallDelta, ToolInfo, Usage,

@@ -1,4 +1,4 @@
-//! One request on its way to its method.
+//! One request, as its method receives it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::peer::Peer;
 use super::thread::App;
 use crate::faults::{Fault, OpenStream};
 
-/// One request on its way to its method.
+/// One request, as its method receives it.
 pub(super) struct Asked<'a> {
     pub(super) app: &'a App,
     pub(super) peer: &'a Arc<Peer>,

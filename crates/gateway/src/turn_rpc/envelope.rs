@@ -52,7 +52,7 @@ impl Failure {
         Self { code: -32602, message: format!("invalid params for `{method}`: {problem}") }
     }
 
-    /// An error that has no code of its own.
+    /// An error without a specific code.
     pub(super) fn internal(message: String) -> Self {
         Self { code: -32603, message }
     }

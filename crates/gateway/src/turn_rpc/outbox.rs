@@ -51,12 +51,12 @@ impl Outbox {
         self.push(Out::Apply(MessageEditor::new(faults)));
     }
 
-    /// Ends the socket behind what waits.
+    /// Ends the socket after the queued frames.
     pub(super) fn end(&self, how: Ending) {
         self.push(Out::End(how));
     }
 
-    /// Discards what waits and takes no more: the socket has closed, or is silenced.
+    /// Discards the queue and accepts no more: the socket has closed, or is silenced.
     pub(super) fn close(&self) {
         let mut queue = lock(&self.queue);
         *queue = Queue { closed: true, ..Queue::default() };

@@ -22,7 +22,7 @@ pub(super) enum RecoveryEvent {
     Again(&'static str),
     Succeeded,
     Exhausted(String),
-    /// The model is to call the tool once more.
+    /// The model must call the tool again.
     ToolRetry(String),
     ToolResolved(String),
     ToolExhausted(String),

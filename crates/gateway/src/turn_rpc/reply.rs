@@ -1,4 +1,4 @@
-//! The answer of one request: what it is, and what becomes of it on its way.
+//! The response to one request, and what faults do to it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Sub-agents as tasks: an item of the turn that waits for it, and a turn of a thread of its own.
+//! Sub-agents as tasks: an item of the turn that waits for it, and a turn of its own thread.
 
 use std::sync::Arc;
 

@@ -58,7 +58,7 @@ pub(super) fn name(tool: Tool) -> String {
     }
 }
 
-/// Whether a call makes a task, and so is no item of its own.
+/// Whether a call makes a task, and so is not a separate item.
 pub(super) fn makes_task(tool: &str) -> bool {
     tool == "create_sub_agent"
 }
@@ -205,7 +205,7 @@ impl Call {
     }
 }
 
-/// What becomes of a tool's output, by the tool's name.
+/// How a tool's output is shown, by the tool's name.
 fn policy(tool: &str) -> Value {
     let structured = json!({"mode": "structured", "max_bytes": 2 * MIB});
     let full = json!({"mode": "full", "max_bytes": 2 * MIB});

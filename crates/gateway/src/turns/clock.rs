@@ -98,7 +98,7 @@ impl Clock {
     }
 }
 
-/// Waits until the turn is told to stop. It waits forever if that cannot happen any more.
+/// Waits until the turn is stopped, or forever if nothing can stop it any more.
 async fn stopped(stop: &mut watch::Receiver<Option<Stop>>) -> Stop {
     if let Ok(reason) = stop.wait_for(Option::is_some).await.map(|reason| *reason)
         && let Some(reason) = reason
@@ -123,7 +123,7 @@ impl Pace {
         if let Some(hold) = &mut self.hold {
             hold.left = hold.left.saturating_sub(beats);
             if hold.left == 0 {
-                // Without a gate any more there is nobody who could release it: it plays on.
+                // Once the gate is gone, nothing could release it, so it continues.
                 let _ = hold.released.changed().await;
                 self.hold = None;
                 self.due = Instant::now();

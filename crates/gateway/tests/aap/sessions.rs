@@ -177,7 +177,7 @@ async fn sessions_come_in_pages() {
         let Some(next) = page.get("next") else {
             break;
         };
-        // It may go while somebody leafs through the list.
+        // It may be removed while a client pages through the list.
         let last = seen.pop().expect("a session");
         assert_eq!(gateway.send(Method::DELETE, &last, json!({})).await.status, 204);
         made.retain(|session| *session != last);

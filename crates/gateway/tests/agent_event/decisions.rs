@@ -1,4 +1,4 @@
-//! Suspended calls of tirea: what waits, how it is answered, in a new run or in one that goes on.
+//! Suspended calls of tirea: which wait, and how they are answered in a new or a live run.
 
 use serde_json::{Value, json};
 

@@ -245,7 +245,7 @@ async fn a_new_message_breaks_off_the_run_before_it() {
     assert_eq!(roles, ["user", "user", "assistant"], "what was half said is not stored");
 }
 
-/// The last frames of a run during which somebody else writes to its thread.
+/// The last frames of a run during which another client writes to its thread.
 async fn disturbed(method: Method, path: &str, body: Value) -> Vec<Value> {
     let gateway = paced(25).await;
     let mut first = gateway.open("/tirea/v1/runs", words("t", "plain")).await;

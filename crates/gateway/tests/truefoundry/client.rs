@@ -114,7 +114,7 @@ impl Answer {
     }
 }
 
-/// Reads frames in exactly the form that the protocol gives them; comments are skipped.
+/// Reads frames in exactly the protocol's form; comments are skipped.
 pub(crate) fn events(stream: &str) -> Vec<Numbered> {
     let frames = stream.split_terminator("\n\n");
     frames

@@ -88,7 +88,7 @@ fn form(lines: &[Value]) -> Vec<String> {
             form.push(outcome.to_owned());
             continue;
         };
-        // It comes at a time of its own.
+        // Its time varies.
         if method == "thread/updated" {
             continue;
         }

@@ -98,7 +98,7 @@ async fn a_cancel_is_told_before_it_is_answered() {
     let turn = &frames.last().expect("an end")["params"]["turn"];
     assert_eq!((&turn["status"], &turn["error"]), (&json!("Interrupted"), &json!("user clicked stop")));
     assert_eq!(client.response(&id).await["result"]["turn"], *turn);
-    // Afterwards it stays as it is, and nothing is told.
+    // Afterwards it stays unchanged, and nothing is sent.
     let again = client.call("turn/cancel", params).await;
     assert_eq!(again["turn"], *turn);
     assert_eq!(client.next().await["method"], "thread/updated");

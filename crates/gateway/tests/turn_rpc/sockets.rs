@@ -27,7 +27,7 @@ async fn a_message_may_be_large_but_not_too_large() {
     client.play(&words).await;
     let mut client = gateway.connect().await;
     client.socket.feed(Message::text("x".repeat(17 * 1024 * 1024))).await.expect("written");
-    // The server may be gone before all is written.
+    // The server may close before everything is written.
     let _ = client.socket.flush().await;
     match client.end().await {
         Some(Ok(Message::Close(Some(frame)))) => assert_eq!(u16::from(frame.code), 1009),

@@ -1,4 +1,4 @@
-//! Who is told what, and how a lost socket is made good.
+//! Which sockets are notified of what, and how a client recovers a lost socket.
 
 use serde_json::json;
 

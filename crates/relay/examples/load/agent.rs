@@ -1,4 +1,4 @@
-//! An agent whose frames say when they were sent. Its paths say how many it sends, and how fast.
+//! An agent whose frames contain the time when they were sent. Its paths determine their number and pace.
 
 use std::net::SocketAddr;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{MissedTickBehavior, interval};
 
-/// What times count from.
+/// The origin of all times.
 static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The name of the field with the time.
@@ -22,14 +22,14 @@ const FRAME: usize = 300;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) count: u64,
-    /// Zero: as fast as the other side takes it.
+    /// Zero: as fast as the peer reads.
     pub(crate) pause: Duration,
-    /// Whether nothing more is said after the last frame. Otherwise the turn ends.
+    /// Whether the turn stays open and silent after the last frame. Otherwise it ends.
     pub(crate) stays: bool,
 }
 
 impl Pace {
-    /// A session by whose id the agent knows the pace.
+    /// A session whose id encodes the pace.
     pub(crate) fn session(self) -> String {
         format!("{}-{}-{}", self.count, self.pause.as_micros(), u8::from(self.stays))
     }
@@ -53,7 +53,7 @@ pub(crate) async fn start() -> std::io::Result<SocketAddr> {
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let _ = stream.set_nodelay(true);
-            // A connection that breaks is the end of a measurement.
+            // A broken connection ends the measurement.
             tokio::spawn(async move { drop(answer(stream).await) });
         }
     });
@@ -81,7 +81,7 @@ async fn send(stream: &mut TcpStream, pace: Pace) -> std::io::Result<()> {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await?;
     if pace.pause.is_zero() {
-        // Sixteen frames in one write: as many as a fast model's come at once.
+        // Sixteen frames in one write: as many as arrive at once from a fast model.
         let mut left = pace.count;
         while left > 0 {
             let group = left.min(16);

@@ -1,5 +1,5 @@
-//! Loads a relay, and judges what is claimed of it: the log in `SQLite`, or in a Redis on this machine, frames of 300 bytes. `cargo xtask
-//! bench relay` builds and runs it. Everything in it is bounded, and it ends by itself.
+//! Loads a relay, and checks the claims about it: the log in `SQLite`, or in a Redis on this machine, frames of 300
+//! bytes. `cargo xtask bench relay` builds and runs it. Everything in it is bounded, and it ends by itself.
 //!
 //! `load OUT [--quick | --beside DIR]`: the JSON file for the results, and where what is measured beside it is installed.
 
@@ -41,7 +41,7 @@ const QUICK: Work =
 struct Results {
     rows: Vec<Value>,
     claims: Vec<Value>,
-    /// Claims are printed but not judged.
+    /// Claims are printed but not checked.
     is_quick: bool,
 }
 
@@ -51,7 +51,7 @@ impl Results {
         self.rows.push(json!({ "part": "relay", "name": name, "values": values }));
     }
 
-    /// Judges a claim. `is_least`: the value must not be below the goal.
+    /// Checks a claim. `is_least`: the value must not be below the goal.
     fn claim(&mut self, name: &str, (goal, unit): (f64, &str), is_least: bool, measured: f64) {
         let holds = if is_least { measured >= goal } else { measured <= goal };
         let sign = if is_least { "≥" } else { "≤" };
@@ -98,7 +98,7 @@ async fn run() -> Result<bool, Box<dyn Error>> {
         _ => return Err("usage: load OUT [--quick | --beside DIR]".into()),
     };
     let mut work = if is_quick { QUICK } else { FULL };
-    // A reader has a file here and one in the relay, which has the same limit.
+    // A reader needs a file here and one in the relay, which has the same limit.
     work.readers = work.readers.min(files().saturating_sub(200));
     let bench = Bench { agent: agent::start().await?, work };
     let mut results = Results { is_quick, ..Results::default() };
@@ -145,7 +145,7 @@ async fn measure(bench: &Bench, results: &mut Results, anchors: Option<&Path>) -
             &format!("{turns} turns × 50 events/s for {seconds} s, {name}"),
             &json!({ "p50 ms": middle, "p99 ms": slow, "lost": lost }),
         );
-        // What others lose is for them to explain.
+        // Losses of the others are not checked.
         if lost > 0 && number < OWN_WAYS {
             return Err(format!("{name}: {lost} events did not come").into());
         }
@@ -235,7 +235,7 @@ async fn replaced(
     Ok(())
 }
 
-/// What many turns leave behind, once their time has passed.
+/// What many turns leave behind after their retention.
 async fn soak(bench: &Bench, results: &mut Results, redis: &Redis) -> Result<(), Box<dyn Error>> {
     let scratch = Scratch::new("soak")?;
     let relay = Relay::in_redis_for(bench.agent, &scratch, &redis.url(), "1s")?;
@@ -262,7 +262,7 @@ async fn soak(bench: &Bench, results: &mut Results, redis: &Redis) -> Result<(),
     Ok(())
 }
 
-/// The memory that Redis has in use, in bytes.
+/// The memory that Redis uses, in bytes.
 fn used(redis: &Redis) -> u64 {
     let info = redis.ask(&["INFO", "memory"]);
     let used = info.lines().find_map(|line| line.strip_prefix("used_memory:"));

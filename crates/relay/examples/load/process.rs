@@ -1,4 +1,4 @@
-//! What is measured: a relay as a process of its own, which is this program once more.
+//! The measured relay: a separate process, which runs this program again.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -18,9 +18,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 pub(crate) struct Relay {
     child: Child,
     pub(crate) address: SocketAddr,
-    /// The path below which the agent is.
+    /// The agent's path on the relay.
     pub(crate) path: &'static str,
-    /// Where its metrics are.
+    /// The address of its metrics.
     admin: Option<SocketAddr>,
 }
 
@@ -112,14 +112,14 @@ impl Relay {
         Ok(Self { child, address, path, admin: None })
     }
 
-    /// The processor time that it has taken, of all threads.
+    /// The processor time of all its threads.
     pub(crate) fn processor(&self) -> Result<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The second field may have spaces; it ends with the last parenthesis.
         let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |place: usize| fields.get(place).and_then(|field| field.parse::<u64>().ok());
         let ticks = ticks(11).zip(ticks(12)).map(|(user, system)| user + system).ok_or("no times")?;
-        // Linux tells times in hundredths of a second.
+        // Linux reports times in hundredths of a second.
         Ok(Duration::from_millis(ticks * 10))
     }
 
@@ -128,7 +128,7 @@ impl Relay {
         Ok(std::fs::read_dir(format!("/proc/{}/fd", self.child.id()))?.count())
     }
 
-    /// What it measures under this name.
+    /// The value of its metric with this name.
     pub(crate) async fn metric(&self, name: &str) -> Result<f64> {
         let admin = self.admin.ok_or("no metrics")?;
         let mut stream = TcpStream::connect(admin).await?;
@@ -140,13 +140,13 @@ impl Relay {
         Ok(value.ok_or_else(|| format!("no {name}"))?.parse()?)
     }
 
-    /// Asks it to end.
+    /// Asks it to shut down.
     pub(crate) fn terminate(&self) -> Result<()> {
         let status = Command::new("kill").arg(self.child.id().to_string()).status()?;
         status.success().then_some(()).ok_or_else(|| "it is not there".into())
     }
 
-    /// The memory that it has, in KiB.
+    /// Its memory, in KiB.
     pub(crate) fn memory(&self) -> Result<u64> {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no memory")?;
@@ -161,14 +161,14 @@ impl Drop for Relay {
     }
 }
 
-/// Is the relay of this config, until the process ends.
+/// Runs a relay with this config, until the process ends.
 pub(crate) async fn relay(config: &Path) -> Result<()> {
     let config = Config::parse(&std::fs::read_to_string(config)?).map_err(|problems| problems.to_string())?;
     let ready = |addresses: turnwire_relay::Addresses| println!("{}", addresses.relay);
     Ok(turnwire_relay::serve(config, ready, terminated()).await?)
 }
 
-/// Is the development relay before this agent, until the process ends.
+/// Runs the development relay in front of this agent, until the process ends.
 pub(crate) async fn development_relay(agent: &str) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);

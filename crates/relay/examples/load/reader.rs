@@ -1,4 +1,4 @@
-//! A reader that costs little: it looks only for the times in what comes.
+//! A reader with little cost: it searches the stream only for times.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use tokio::time::timeout;
 
 use crate::agent::{DIGITS, STAMP, now};
 
-/// No measurement waits longer than this for a frame.
+/// The longest that a measurement waits for a frame.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A stream that is read.
 pub(crate) struct Reader {
     stream: TcpStream,
-    /// What may be the beginning of a time.
+    /// Possibly the beginning of a time.
     rest: Vec<u8>,
     buffer: Vec<u8>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Reader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     Ended,
-    /// The relay ends: the reader is to come again, elsewhere.
+    /// The relay shuts down: the reader must reconnect to another one.
     SentAway,
     Broken,
 }
@@ -62,12 +62,12 @@ impl Reader {
         Ok(Self { stream, rest: Vec::new(), buffer: Vec::new() })
     }
 
-    /// With a buffer of its own, which makes large pages cheap.
+    /// With its own buffer, which makes large pages cheap.
     pub(crate) fn with_buffer(self, size: usize) -> Self {
         Self { buffer: vec![0; size], ..self }
     }
 
-    /// Reads what has come, and tells of each frame how long it was on its way, in nanoseconds.
+    /// Reads the available frames, and reports each one's latency in nanoseconds.
     pub(crate) async fn read(&mut self, each: &mut impl FnMut(u64)) -> Result<(), Over> {
         let mut small = [0; 4096];
         let buffer = if self.buffer.is_empty() { &mut small[..] } else { &mut self.buffer[..] };
@@ -90,11 +90,11 @@ impl Reader {
         let ends: [&[u8]; 2] = [b"event: turn_stop", b"event: turnwire.cut"];
         let has_ended = ends.iter().any(|end| found(&self.rest[from..], end).is_some());
         let is_sent_away = found(&self.rest[from..], b"retry: 50").is_some();
-        // What is left may be the beginning of a time, or of the last frame.
+        // The rest may be the beginning of a time, or of the last frame.
         let keep = self.rest.len().saturating_sub(STAMP.len() + DIGITS).max(from);
         self.rest.drain(..keep);
         if self.rest.is_empty() {
-            // An idle reader holds nothing: what the process takes for readers is measured.
+            // An idle reader holds no buffer: the memory that the process uses for readers is measured.
             self.rest = Vec::new();
         }
         match (has_ended, is_sent_away) {
@@ -104,7 +104,7 @@ impl Reader {
         }
     }
 
-    /// Reads until so many frames have come, or the end. Returns the times of them.
+    /// Reads until this many frames have arrived, or the end. Returns their times.
     pub(crate) async fn times(&mut self, count: usize) -> (Vec<u64>, Option<Over>) {
         let mut times = Vec::new();
         while times.len() < count {

@@ -30,7 +30,7 @@ pub(crate) struct Work {
     pub(crate) soak: usize,
 }
 
-/// What is measured, and where.
+/// The measured relay or agent, and its address.
 pub(crate) struct Bench {
     pub(crate) agent: SocketAddr,
     pub(crate) work: Work,
@@ -47,14 +47,14 @@ impl Times {
         Self(times)
     }
 
-    /// The time that so many thousandths of all are not longer than.
+    /// The time that this many thousandths of all do not exceed.
     pub(crate) fn at(&self, thousandths: usize) -> f64 {
         let place = (self.0.len() * thousandths / 1000).min(self.0.len().saturating_sub(1));
         self.0.get(place).copied().unwrap_or(f64::NAN)
     }
 }
 
-/// An agent, or a relay before it.
+/// An agent, or a relay in front of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
     at: SocketAddr,
@@ -72,7 +72,7 @@ impl Bench {
         Way { at: self.agent, path: "" }
     }
 
-    /// Each event's time on its way, and how many did not come: turns at once, 50 events a second each.
+    /// Each event's latency, and how many were lost: simultaneous turns, 50 events a second each.
     pub(crate) async fn paced(&self, way: Way, name: &str) -> Result<(Times, u64)> {
         let count = self.work.seconds * 50;
         let pace = Pace { count, pause: Duration::from_millis(20), stays: false };
@@ -112,7 +112,7 @@ impl Bench {
         Ok(Times::of(&times))
     }
 
-    /// From the end of the relay that owns turns until another one has told each turn's reader.
+    /// From the end of the relay that owns turns until another one has informed each turn's reader.
     pub(crate) async fn owner_lost(&self, owner: Relay, other: &Relay) -> Result<Times> {
         let session = Pace { count: 1, pause: Duration::ZERO, stays: true }.session();
         let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -168,7 +168,7 @@ impl Bench {
         Ok(Times::of(&waits.into_iter().collect::<Result<Vec<_>>>()?))
     }
 
-    /// Many short turns, each read to its end. Returns how many the relay did in a second.
+    /// Many short turns, each read to its end. Returns how many the relay completed per second.
     pub(crate) async fn soak(&self, relay: &Relay) -> Result<f64> {
         let session = Pace { count: 3, pause: Duration::ZERO, stays: false }.session();
         let began = Instant::now();
@@ -188,7 +188,7 @@ impl Bench {
         Ok(self.work.soak as f64 / began.elapsed().as_secs_f64())
     }
 
-    /// Turns as fast as they go, one reader each: events for each second of the relay's processor time.
+    /// Turns at full speed, one reader each: events per second of the relay's processor time.
     pub(crate) async fn throughput(&self, relay: &Relay) -> Result<f64> {
         let (turns, frames) = (8_u32, self.work.frames);
         let session = Pace { count: frames, pause: Duration::ZERO, stays: false }.session();
@@ -203,7 +203,7 @@ impl Bench {
         Ok(reader.with_buffer(256 << 10).times(usize::MAX).await.0.len())
     }
 
-    /// One turn and many readers of it: deliveries for each second of the relay's processor time.
+    /// One turn and many readers of it: deliveries per second of the relay's processor time.
     pub(crate) async fn deliveries(&self, relay: &Relay) -> Result<f64> {
         let (readers, count) = (self.work.readers.min(500), self.work.frames / 20);
         let pace = Pace { count, pause: Duration::from_millis(2), stays: false };
@@ -221,7 +221,8 @@ impl Bench {
         per_second(came, readers as u64 * count, relay.processor()?.saturating_sub(before))
     }
 
-    /// Many readers of one turn: what an idle one takes (KiB), then each event's time to all of them, then all come again at once.
+    /// Many readers of one turn: an idle one's memory (KiB), then each event's time to all of them, then all reconnect
+    /// at once.
     pub(crate) async fn crowd(&self, relay: &Relay) -> Result<Crowd> {
         let (readers, events) = (self.work.readers, 20_u64);
         // A second for each event; the readers come before the first two thousand are through.
@@ -238,13 +239,13 @@ impl Bench {
         let mut first = Reader::start(relay.address, relay.path, &pace.session(), "crowd").await?;
         first.times(1).await;
         let mut all = self.joined(relay, "crowd", 1, readers).await?;
-        // Those that came while others did may have had frames before.
+        // Those that connected while others did may have received frames before.
         let each = usize::try_from(events)? - 1;
         let times = join_all(all.iter_mut().map(async |reader| reader.times(each).await.0)).await;
         let wanted = (readers * each) as u64;
         let came: usize = times.iter().map(Vec::len).sum();
         let lost = wanted.saturating_sub(came as u64);
-        // Of the last half: all readers are there.
+        // Of the last half, when all readers are connected.
         let half = usize::try_from(events / 2)?;
         let late: Vec<u64> = times.iter().flat_map(|times| times.iter().skip(half)).copied().collect();
         drop((first, all));
@@ -306,14 +307,14 @@ impl Bench {
 
 /// What many readers of one turn show.
 pub(crate) struct Crowd {
-    /// What an idle reader takes, in KiB.
+    /// The memory of an idle reader, in KiB.
     pub(crate) idle: f64,
     pub(crate) delivery: Times,
     pub(crate) lost: u64,
     pub(crate) storm: Duration,
 }
 
-/// How many there were for each second, if all came.
+/// How many arrived per second, if all did.
 #[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]
 fn per_second(came: usize, wanted: u64, time: Duration) -> Result<f64> {
     if (came as u64) < wanted {

@@ -1,4 +1,4 @@
-//! How the relay is set up: a TOML file, without any secret in it.
+//! The relay's settings: a TOML file that contains no secrets.
 
 mod problems;
 mod read;
@@ -24,25 +24,25 @@ pub use secret::Secret;
 /// The settings of a relay.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where pages call.
+    /// The address for pages.
     pub listen: SocketAddr,
-    /// Where metrics and health are asked for, if anywhere.
+    /// The address for metrics and health, if any.
     pub admin: Option<SocketAddr>,
-    /// The certificate with which it speaks HTTPS, if no proxy does so.
+    /// The certificate, unless a proxy handles HTTPS.
     pub tls: Option<TlsConfig>,
-    /// The names by which the relay may be called, with or without a port. Loopback names always may if it listens there.
+    /// The host names that requests may use, with or without a port. A loopback address also allows loopback names.
     pub hosts: Vec<String>,
     /// The origins of the pages that may call.
     pub origins: Vec<String>,
-    /// How long turns may go on after the signal to end.
+    /// How long turns may continue after the signal to end.
     pub drain: Duration,
-    /// Who calls.
+    /// How callers are identified.
     pub identity: IdentityConfig,
     /// The agents.
     pub upstreams: Vec<UpstreamConfig>,
     /// Where turns are kept.
     pub log: LogConfig,
-    /// What one user, and all of them, may use.
+    /// Limits for one user, and for all users together.
     pub limits: Limits,
     /// Where spans are sent, if anywhere.
     pub traces: Option<TracesConfig>,
@@ -53,13 +53,13 @@ pub struct Config {
 pub struct TracesConfig {
     /// Where it takes OTLP in JSON, path included.
     pub url: Upstream,
-    /// Headers that every request to it gets.
+    /// Headers of every request to it.
     pub headers: Vec<(HeaderName, Secret)>,
-    /// One turn in so many is traced, unless its request says itself whether it is.
+    /// One turn in this many is traced, unless the request says whether to trace it.
     pub one_in: u32,
 }
 
-/// Files in PEM, which are read again when they change.
+/// PEM files, which are read again when they change.
 #[derive(Debug, Clone)]
 pub struct TlsConfig {
     /// The certificate, followed by those that link it to a root.
@@ -68,84 +68,85 @@ pub struct TlsConfig {
     pub key: PathBuf,
 }
 
-/// How callers are told apart.
+/// How callers are identified.
 #[derive(Debug, Clone)]
 pub enum IdentityConfig {
-    /// All are one user, on this machine only.
+    /// All callers are one user, on this machine only.
     None,
     /// By a signed token.
     Bearer(BearerConfig),
-    /// By what another server says of their cookies.
+    /// By asking another server about their cookies.
     Forward(ForwardConfig),
 }
 
-/// Which tokens are good.
+/// Which tokens are accepted.
 #[derive(Debug, Clone)]
 pub struct BearerConfig {
     /// Where the keys are.
     pub jwks: Upstream,
-    /// Who must have issued a token.
+    /// The issuer that a token must name.
     pub issuer: String,
-    /// Whom it must be for.
+    /// The audience that a token must name.
     pub audience: String,
-    /// The signatures that count.
+    /// The accepted signature algorithms.
     pub algorithms: Vec<Algorithm>,
     /// The claim with the user's id.
     pub subject: String,
 }
 
-/// Who is asked.
+/// The server that is asked about cookies.
 #[derive(Debug, Clone)]
 pub struct ForwardConfig {
-    /// What is asked for with the caller's cookies.
+    /// The URL that is requested with the caller's cookies.
     pub url: Upstream,
-    /// The header of the answer with the user's id.
+    /// The response header with the user's id.
     pub header: HeaderName,
 }
 
 /// An agent's server.
 #[derive(Debug, Clone)]
 pub struct UpstreamConfig {
-    /// Its name, which is also the first segment of its paths here.
+    /// Its name, which is also the first segment of its paths on the relay.
     pub name: String,
-    /// What it speaks.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// Where it is.
+    /// Its address.
     pub url: Upstream,
-    /// Headers that every request to it gets.
+    /// Headers of every request to it.
     pub headers: Vec<(HeaderName, Secret)>,
-    /// Whether each session belongs to the user who made it.
+    /// Whether each session belongs to the user who created it.
     pub is_owned: bool,
     /// Whether turns are kept.
     pub is_logged: bool,
-    /// How long a turn goes on without readers; `None` for as long as it takes.
+    /// How long a turn continues without readers; `None` for no limit.
     pub on_leave: Option<Duration>,
 }
 
 /// Where turns are kept, and for how long.
 #[derive(Debug, Clone)]
 pub struct LogConfig {
-    /// Where.
+    /// The store.
     pub store: Store,
     /// How long a turn can be read after its end.
     pub retention: Duration,
-    /// Whether every frame is on the disk before a reader sees it. Otherwise only a turn's beginning and its end are, and frames soon after.
+    /// Whether every frame is on disk before a reader sees it. Otherwise only a turn's beginning and end are, and
+    /// frames reach the disk soon after.
     pub is_synced: bool,
-    /// How long a turn's owner must be silent until another relay takes the turn over, if several use the log. Half of it is enough if
-    /// the agent keeps the turn.
+    /// How long a turn's owner must be silent before another relay takes the turn over, if several relays use the log.
+    /// Half of it is enough if the agent keeps the turn.
     pub takeover: Duration,
 }
 
-/// A place for turns.
+/// A store for turns.
 #[derive(Debug, Clone)]
 pub enum Store {
-    /// They end with the process.
+    /// In memory: turns end with the process.
     Memory,
     /// In a file.
     Sqlite(PathBuf),
     /// In Redis or Valkey, for several relays.
     Redis {
-        /// Where, without a password.
+        /// The URL, without a password.
         url: String,
         /// The password.
         password: Option<Secret>,
@@ -154,7 +155,7 @@ pub enum Store {
     Streams {
         /// The address that the paths of its streams begin with.
         url: Upstream,
-        /// Headers that every request to it gets.
+        /// Headers of every request to it.
         headers: Vec<(HeaderName, Secret)>,
     },
 }
@@ -166,7 +167,7 @@ impl Store {
     }
 }
 
-/// What may be used.
+/// Limits on use.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// The size of a request's body, in bytes.
@@ -175,27 +176,27 @@ pub struct Limits {
     pub turns_per_subject: usize,
     /// Open streams of one user.
     pub streams_per_subject: usize,
-    /// Starts of one user in a minute.
+    /// Starts per minute of one user.
     pub starts_per_minute: u32,
-    /// Open streams of all.
+    /// Open streams of all users.
     pub streams: usize,
-    /// Running turns of all.
+    /// Running turns of all users.
     pub turns: usize,
     /// Held sockets of one user.
     pub sockets_per_subject: usize,
-    /// Held sockets of all.
+    /// Held sockets of all users.
     pub sockets: usize,
     /// The journal of a held socket, in bytes.
     pub socket_journal: usize,
-    /// Readers of a held socket at a time.
+    /// Simultaneous readers of a held socket.
     pub socket_readers: usize,
-    /// Requests that wait for an answer on a held socket, of its readers and of the agent each.
+    /// Pending requests on a held socket, counted separately for its readers and for the agent.
     pub socket_requests: usize,
     /// How long a socket is held without readers.
     pub socket_idle: Duration,
     /// How long a turn may take.
     pub turn_time: Duration,
-    /// How long an agent may say nothing.
+    /// How long an agent may be silent.
     pub silence: Duration,
 }
 

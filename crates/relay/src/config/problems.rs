@@ -1,15 +1,15 @@
-//! What is wrong with a config, all of it in one list, each with its line.
+//! The mistakes in a config, all in one list, each with its line.
 
 use std::fmt;
 
 /// One mistake.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// The line in the file, from 1 on.
+    /// The line in the file, counted from 1.
     pub line: usize,
-    /// The key, as `upstream.agents.url`; empty if the file is no TOML there.
+    /// The key, such as `upstream.agents.url`; empty where the file is not TOML.
     pub key: String,
-    /// What is wrong, and what to write instead. Never a secret's value.
+    /// What is wrong, and what to write instead. Never contains a secret.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! The keys of the file, what they may be, and what they are by default.
+//! The keys of the file, their allowed values, and their defaults.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,9 +20,9 @@ use crate::host::is_this_machine;
 use crate::route::Protocol;
 
 const MINUTE: Duration = Duration::from_mins(1);
-/// The shortest time after which an owner may be taken for dead.
+/// The shortest silence after which an owner may be presumed dead.
 pub(crate) const SHORTEST_TAKEOVER: Duration = Duration::from_secs(3);
-/// The algorithms that sign with a key pair. A shared secret would let each of its holders name any user.
+/// The algorithms that sign with a key pair. With a shared secret, anyone who holds it could name any user.
 const ALGORITHMS: [&str; 9] =
     ["ES256", "ES384", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"];
 
@@ -40,7 +40,7 @@ pub(super) fn config(text: &str) -> Result<Config, Problems> {
     }
 }
 
-/// `None` only with a mistake noted.
+/// Returns `None` only after noting a mistake.
 fn root(file: &Section<'_, '_>) -> Option<Config> {
     let listen = file.needed("listen").and_then(|_| file.parsed_address("listen"));
     let admin = file.parsed_address("admin");
@@ -198,7 +198,7 @@ fn forward(section: &Section<'_, '_>) -> Option<ForwardConfig> {
     Some(ForwardConfig { url: url?, header: header? })
 }
 
-/// An address whose answers are trusted, so they must not be changed on the way.
+/// An address whose responses are trusted, so they must be protected in transit.
 fn trusted(section: &Section<'_, '_>, key: &str) -> Option<Upstream> {
     let address: Upstream = section.parsed(key)?;
     if !address.is_encrypted() && !is_this_machine(address.authority()) {
@@ -266,11 +266,11 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
     Some(log)
 }
 
-/// The schemes of Redis' addresses: with TLS or without, by itself, behind Sentinel, or a cluster.
+/// The schemes of Redis URLs: with or without TLS, for a single server, Sentinel, or a cluster.
 const REDIS: [&str; 6] =
     ["redis", "rediss", "redis-sentinel", "rediss-sentinel", "redis-cluster", "rediss-cluster"];
 
-/// What the address of a durable-streams server begins with, before its own scheme.
+/// The prefix of a durable-streams server's URL, before its own scheme.
 const STREAMS: &str = "durable-streams+";
 
 fn store(

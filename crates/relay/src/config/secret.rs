@@ -1,17 +1,16 @@
-//! Secrets are named in the config, and stand elsewhere: in a variable of the environment, in a file, or in what systemd shows to the
-//! process alone.
+//! Secrets. The config only refers to them: they are in environment variables, in files, or in systemd credentials.
 
 use std::fmt;
 use std::path::Path;
 
 use axum::http::HeaderValue;
 
-/// The value of a header, or a password, that is shown nowhere.
+/// The value of a header, or a password. It is never displayed.
 #[derive(Clone)]
 pub struct Secret(HeaderValue);
 
 impl Secret {
-    /// Reads what `env:NAME`, `file:PATH` or `credential:NAME` refers to. The error names the reference, never the value.
+    /// Reads `env:NAME`, `file:PATH` or `credential:NAME`. The error names the reference, never the value.
     pub(super) fn read(reference: &str) -> Result<Self, String> {
         let text = if let Some(name) = reference.strip_prefix("env:") {
             std::env::var(name).map_err(|_| format!("the variable {name} is not set, or is no text"))?
@@ -24,7 +23,7 @@ impl Secret {
             let path = Path::new(&directory).join(name);
             std::fs::read_to_string(path).map_err(|error| format!("the credential {name}: {error}"))?
         } else {
-            // Not even the beginning of what may be a secret is repeated.
+            // Not even the beginning is repeated: it may be a secret.
             return Err(
                 "write where the value stands, as `env:NAME`, `file:/path` or `credential:NAME`, not the value itself"
                     .to_owned(),
@@ -40,12 +39,12 @@ impl Secret {
         Ok(Self(value))
     }
 
-    /// The value as a text; `None` if it is not UTF-8.
+    /// The value as text; `None` if it is not UTF-8.
     pub(crate) fn text(&self) -> Option<&str> {
         std::str::from_utf8(self.0.as_bytes()).ok()
     }
 
-    /// The header's value, which is marked as sensitive.
+    /// The value as a header value that is marked sensitive.
     pub(crate) fn value(&self) -> HeaderValue {
         self.0.clone()
     }

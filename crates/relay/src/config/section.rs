@@ -1,4 +1,4 @@
-//! Reads a table of a TOML file key by key. A mistake is noted and the reading goes on, so that one run shows all of them.
+//! Reads a TOML table key by key. Reading continues after a mistake, so that one run reports all of them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::problems::Problem;
 
-/// The file, and what is wrong with it so far.
+/// The file, and the mistakes found so far.
 pub(super) struct Source<'a> {
     text: &'a str,
     problems: RefCell<Vec<Problem>>,
@@ -23,7 +23,7 @@ impl<'a> Source<'a> {
         Self { text, problems: RefCell::default() }
     }
 
-    /// Notes a mistake at this place of the text.
+    /// Notes a mistake at this position in the text.
     pub(super) fn note(&self, at: usize, key: &str, text: impl Display) {
         let before = self.text.get(..at).unwrap_or(self.text);
         let line = before.split('\n').count();
@@ -31,7 +31,7 @@ impl<'a> Source<'a> {
         self.problems.borrow_mut().push(problem);
     }
 
-    /// The mistakes in the order of their lines.
+    /// The mistakes, sorted by line.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.problems.into_inner();
         problems.sort();
@@ -49,7 +49,7 @@ pub(super) struct Section<'s, 'a> {
     read: RefCell<BTreeSet<String>>,
 }
 
-/// A value and where it stands.
+/// A value and its position.
 pub(super) struct At<T> {
     pub(super) value: T,
     pub(super) at: usize,
@@ -60,7 +60,7 @@ impl<'s, 'a> Section<'s, 'a> {
         Self { source, table: table.get_ref(), path: String::new(), at: 0, read: RefCell::default() }
     }
 
-    /// The name of a key in this table, with the tables around it.
+    /// The full name of a key in this table, including its parent tables.
     pub(super) fn path(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
@@ -71,7 +71,7 @@ impl<'s, 'a> Section<'s, 'a> {
         self.source.note(at, &self.path(key), text);
     }
 
-    /// Notes a mistake about the table.
+    /// Notes a mistake about the table itself.
     pub(super) fn note_here(&self, text: impl Display) {
         self.source.note(self.at, &self.path, text);
     }
@@ -81,7 +81,7 @@ impl<'s, 'a> Section<'s, 'a> {
         self.table.get(key).map(|value| (value.get_ref(), value.span()))
     }
 
-    /// A value of this type; any other is a mistake.
+    /// A value of this type; any other type is a mistake.
     fn typed<T>(
         &self,
         key: &str,
@@ -105,7 +105,7 @@ impl<'s, 'a> Section<'s, 'a> {
         self.table.contains_key(key)
     }
 
-    /// A text that must be there.
+    /// A required string.
     pub(super) fn needed(&self, key: &str) -> Option<&'s str> {
         if !self.table.contains_key(key) {
             self.note_here(format!("`{key}` is missing"));
@@ -113,7 +113,7 @@ impl<'s, 'a> Section<'s, 'a> {
         self.text(key).map(|text| text.value)
     }
 
-    /// A text as a type that reads itself from texts.
+    /// A string, parsed as this type.
     pub(super) fn parsed<T>(&self, key: &str) -> Option<T>
     where
         T: FromStr,
@@ -133,7 +133,7 @@ impl<'s, 'a> Section<'s, 'a> {
         number.map_or(otherwise, |number| number.value)
     }
 
-    /// A time such as `10m`.
+    /// A duration such as `10m`.
     pub(super) fn duration(&self, key: &str, otherwise: Duration) -> Duration {
         let wanted = "a time such as \"30s\", \"10m\" or \"2h\"";
         self.typed(key, wanted, |value| duration(value.as_str()?)).map_or(otherwise, |time| time.value)
@@ -150,7 +150,7 @@ impl<'s, 'a> Section<'s, 'a> {
         list.map(|list| list.value)
     }
 
-    /// A table in this table.
+    /// A nested table.
     pub(super) fn section(&self, key: &str) -> Option<Section<'s, 'a>> {
         let table = self.typed(key, "a table", DeValue::as_table)?;
         let at = self.table.get_key_value(key).map_or(table.at, |(name, _)| name.span().start);
@@ -166,12 +166,12 @@ impl<'s, 'a> Section<'s, 'a> {
         keys.into_iter().map(|(_, key)| key).collect()
     }
 
-    /// Notes a mistake at a place of the file.
+    /// Notes a mistake at a position in the file.
     pub(super) fn note_at(&self, at: usize, key: &str, text: impl Display) {
         self.source.note(at, &self.path(key), text);
     }
 
-    /// Every key that was not read is a mistake: a setting that does nothing must not look as if it did.
+    /// Reports every key that was not read: a setting without effect must not look as if it had one.
     pub(super) fn finish(&self) {
         let read = self.read.borrow();
         for name in self.table.keys().filter(|name| !read.contains(name.get_ref().as_ref())) {
@@ -192,6 +192,6 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
         "h" => 3600,
         _ => return None,
     };
-    // Clocks can add no more than some centuries.
+    // Clocks overflow after some centuries.
     number.checked_mul(seconds).filter(|&seconds| seconds <= 366 * 86_400).map(Duration::from_secs)
 }

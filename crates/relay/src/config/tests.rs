@@ -1,4 +1,4 @@
-//! The example, and what is said of mistakes.
+//! The example config, and the messages for mistakes.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn the_example_of_several_relays_has_no_mistake() {
     for key in ["agents", "redis"] {
         assert!(text.contains(&format!("\"credential:{key}\"")), "{key}");
     }
-    // Its credentials are not here.
+    // The example's credentials do not exist here.
     let text = text.lines().map(|line| match line.split_once("\"credential:") {
         Some((before, _)) => format!("{before}\"env:PATH\"\n"),
         None => format!("{line}\n"),
@@ -202,7 +202,7 @@ fn no_text_makes_the_reader_panic() {
     }
 }
 
-/// What is said of an unknown key names all keys that are known there.
+/// The message for an unknown key lists all known keys.
 #[test]
 fn the_guide_has_every_key() {
     let text = "[identity.bearer]\nx = 1\n[identity.forward]\nx = 1\n[upstream.a]\nx = 1\n[log]\nx = 1\n[limits]\nx = 1\n[x]\n";

@@ -1,5 +1,5 @@
-//! Who is let in. A browser would keep the answer from a page that may not call, but the request would
-//! have had its effect: so it is refused before the server hears of it.
+//! Refuses requests before the server receives them. A browser would keep the response from a page that may not call,
+//! but the request would already have had its effect.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -11,17 +11,17 @@ use super::pass::Relay;
 use crate::host::Hosts;
 use crate::tunnel;
 
-/// Where browsers say how the page that calls and the address it calls belong together.
+/// The header in which browsers state how the calling page is related to the called address.
 const SITE: &str = "sec-fetch-site";
 
 /// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
-    /// It calls the relay by a name that anyone can own.
+    /// It addresses the relay by a name that anyone can own.
     Host,
-    /// Its page is none of those that may call.
+    /// Its page is not allowed to call.
     Page,
-    /// Its page may call, but is not known well enough for a WebSocket.
+    /// Its page may call, but its origin is not unique enough for a WebSocket.
     Socket,
     /// A browser sends it for a page that it does not name.
     Unnamed,
@@ -43,7 +43,7 @@ impl Refusal {
     }
 }
 
-/// Passes what may pass on to the next, and refuses the rest.
+/// Passes allowed requests on, and refuses the rest.
 pub(crate) async fn admit(State(relay): State<Relay>, request: Request, next: Next) -> Response {
     match judge(relay.hosts(), &relay.config().origins, &request) {
         Ok(()) => next.run(request).await,
@@ -70,10 +70,10 @@ fn judge(hosts: Hosts, pages: &Origins, request: &Request) -> Result<(), Refusal
     }
 }
 
-/// Whether a request without an origin comes from no page, or from one of the relay's own address.
+/// Whether a request without an `Origin` header comes from no page, or from a page of the relay's own address.
 ///
-/// Browsers leave the origin out of what needs no leave: images, scripts, links, forms that only read. But
-/// never of a WebSocket.
+/// Browsers omit the header where no permission is needed: for images, scripts, links, and forms that only read. They
+/// never omit it for a WebSocket.
 fn is_from_a_program(head: &HeaderMap, is_socket: bool) -> bool {
     let is_own = |site: &[u8]| matches!(site, b"same-origin" | b"none");
     head.get_all(SITE).iter().all(|site| !is_socket && is_own(site.as_bytes()))
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_named_page_may_be_on_another_site() {
-        // As http://localhost:5173 is to http://127.0.0.1:8791.
+        // For example http://localhost:5173 calling http://127.0.0.1:8791.
         assert_eq!(both(&pages(&[]), &[OWN, (SITE, "cross-site")]), [Ok(()), Ok(())]);
         assert_eq!(both(&pages(&["https://app.example"]), &[NAMED, (SITE, "cross-site")]), [Ok(()), Ok(())]);
         assert_eq!(judged(&pages(&[]), &[FOREIGN, (SITE, "same-origin")]), Err(Refusal::Page));

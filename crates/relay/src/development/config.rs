@@ -1,4 +1,4 @@
-//! How a relay is set up: the server behind it, the pages before it, and the headers it adds.
+//! The relay's settings: the server behind it, the pages that may call, and the headers that it adds.
 
 use std::ffi::OsString;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::headers;
 /// The settings of a relay.
 #[derive(Debug, Clone)]
 pub struct RelayConfig {
-    /// The server that requests are passed on to.
+    /// The server that receives the requests.
     pub upstream: Upstream,
     /// The pages that may call.
     pub origins: Origins,
@@ -24,17 +24,15 @@ pub struct RelayConfig {
 
 /// The name of the environment variable with the value of the `Authorization` header.
 const AUTHORIZATION: &str = "TURNWIRE_RELAY_AUTHORIZATION";
-/// What the names of variables with other headers begin with; the rest is the header's name, with
-/// `_` for `-`.
+/// The prefix of variables with other headers. The rest of the name is the header's name, with `_` for `-`.
 const PREFIX: &str = "TURNWIRE_RELAY_HEADER_";
 
-/// Headers whose values are shown nowhere: not in logs, not in errors, not by `Debug`.
+/// Headers whose values are never displayed: not in logs, not in errors, not by `Debug`.
 #[derive(Debug, Clone, Default)]
 pub struct SecretHeaders(HeaderMap);
 
 impl SecretHeaders {
-    /// Takes the headers from the variables of an environment. An error names the variable, not its
-    /// value. An empty variable counts as absent.
+    /// Reads the headers from environment variables. Errors name the variable, not its value. Empty ones are ignored.
     pub fn from_environment(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, String> {
@@ -56,7 +54,7 @@ impl SecretHeaders {
         Ok(Self(headers))
     }
 
-    /// Adds the headers to a head, in place of those of the same name.
+    /// Adds the headers to a head, replacing those of the same name.
     pub(crate) fn replace_in(&self, head: &mut HeaderMap) {
         for (name, value) in &self.0 {
             head.insert(name, value.clone());
@@ -64,7 +62,7 @@ impl SecretHeaders {
     }
 }
 
-/// The header that a variable stands for, if it stands for one.
+/// The header that a variable sets, if any.
 fn header_name(variable: &str) -> Option<Result<HeaderName, String>> {
     if variable == AUTHORIZATION {
         return Some(Ok(header::AUTHORIZATION));

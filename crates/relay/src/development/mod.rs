@@ -1,8 +1,7 @@
-//! A relay for one developer on one machine: it passes any request on as it comes, and knows no users, no routes and no
-//! turns.
+//! A relay for one developer on one machine: it passes every request on unchanged, and knows no users, routes or turns.
 //!
-//! In the order of a request: `config`, where to, for which pages, and with which headers; `origin`, which pages may call;
-//! `admit` refuses all others; `pass`, the request, its answer, and how they end.
+//! In the order of a request: `config`, its settings; `origin`, which pages may call; `admit`, which refuses all
+//! others; `pass`, the request, its response, and how they end.
 
 mod admit;
 mod config;

@@ -10,11 +10,11 @@ use tower_http::cors::{
 
 use crate::host;
 
-/// How long a browser remembers that it may call, so that most calls are one request.
+/// How long a browser caches the permission to call, so that most calls need one request.
 const REMEMBERED: Duration = Duration::from_mins(10);
-/// Stands for every origin.
+/// Allows every origin.
 const ANY: &str = "*";
-/// The origin of pages that are files, and of sandboxed frames in any page of any site.
+/// The origin of pages that are files, and of sandboxed frames on any site.
 const NULL: &str = "null";
 
 /// The pages that may call, by their origins (scheme, host and port).
@@ -22,13 +22,13 @@ const NULL: &str = "null";
 pub enum Origins {
     /// Pages that a server on this machine serves, on any port.
     ThisMachine,
-    /// Those that `--allow-origin` names: see [`Origins::named`].
+    /// The origins of `--allow-origin`: see [`Origins::named`].
     Named(Vec<String>),
 }
 
 impl Origins {
-    /// The pages that `--allow-origin` names: `*` is any, `null` those without an origin of their own. These
-    /// two open no WebSockets. An error says what is wrong.
+    /// The origins of `--allow-origin`: `*` allows any, `null` pages without an origin. These two do not allow
+    /// WebSockets. An error says what is wrong.
     pub fn named(origins: &[String]) -> Result<Self, String> {
         let checked = origins.iter().map(|origin| check(origin).map(|()| origin.to_ascii_lowercase()));
         checked.collect::<Result<_, _>>().map(Self::Named)
@@ -48,8 +48,8 @@ impl Origins {
         }
     }
 
-    /// Whether a page may open a WebSocket. A browser asks no leave before it does, and the server behind
-    /// the relay learns of no page: here only an origin that one site alone can have is good enough.
+    /// Whether a page may open a WebSocket. Browsers ask no permission for it, and the server behind the relay does not
+    /// see the origin. So only an origin that a single site can have is accepted.
     pub(crate) fn allow_socket(&self, origin: &HeaderValue) -> bool {
         let Ok(origin) = origin.to_str() else { return false };
         match self {
@@ -77,7 +77,7 @@ fn is_this_machine(origin: &str) -> bool {
     authority.is_some_and(host::is_this_machine)
 }
 
-/// Answers preflights, and lets pages read the answers, all their headers included.
+/// Answers preflights, and lets pages read responses with all their headers.
 pub(crate) fn cors(origins: &Origins) -> CorsLayer {
     let (to_read, to_reach) = (origins.clone(), origins.clone());
     CorsLayer::new()

@@ -1,4 +1,4 @@
-//! A request on its way to the server, and the answer on its way back, both as they come.
+//! Passes a request to the server, and its response back, both as they arrive.
 
 use std::error::Error;
 use std::io;
@@ -21,7 +21,7 @@ use crate::host::Hosts;
 use crate::passing::Passing;
 use crate::tunnel::{self, Tunnel};
 
-/// What every request of a relay shares.
+/// What all requests of a relay share.
 #[derive(Debug, Clone)]
 pub struct Relay(Arc<Shared>);
 
@@ -38,7 +38,7 @@ impl Relay {
         Self(Arc::new(Shared { config, hosts, client }))
     }
 
-    /// Passes on what it is given, to this server, without a look at who calls.
+    /// Passes requests to this server, without checking the caller.
     #[must_use]
     pub fn unguarded(upstream: Upstream) -> Self {
         let secrets = SecretHeaders::default();
@@ -61,8 +61,8 @@ pub(crate) async fn answer(State(relay): State<Relay>, request: Request) -> Resp
 }
 
 impl Relay {
-    /// Passes a request on, and its answer back. When the client leaves, the server drops this, and with it the connection
-    /// upstream. An answer that breaks off resets the client's connection.
+    /// Passes a request on, and its response back. When the client disconnects, the server drops this future, and with
+    /// it the upstream connection. If the response breaks off, the client's connection is reset.
     pub async fn pass(&self, request: Request) -> Response {
         let connection = Connection::of(&request);
         let (mut head, body) = request.into_parts();
@@ -77,7 +77,7 @@ impl Relay {
         if tunnel.is_some() {
             tunnel::ask_for(&mut head.headers);
         }
-        // What came with the request is about its own connection.
+        // The extensions describe the client's connection.
         head.extensions.clear();
         head.version = axum::http::Version::HTTP_11;
         match self.0.client.request(Request::from_parts(head, body)).await {
@@ -101,7 +101,7 @@ impl Relay {
     }
 }
 
-/// The relay's own answer when the server sends none.
+/// The relay's own response when the server sends none.
 fn unanswered(config: &RelayConfig, error: &(dyn Error + 'static)) -> Response {
     let cause = causes(error).last().map(ToString::to_string).unwrap_or_default();
     let is_late = causes(error).any(|cause| {
@@ -111,13 +111,13 @@ fn unanswered(config: &RelayConfig, error: &(dyn Error + 'static)) -> Response {
     (status, format!("turnwire relay: {} does not answer: {cause}\n", config.upstream)).into_response()
 }
 
-/// An error and what it comes from.
+/// An error and its causes.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// With logging on, writes method, path, status, and the time to the answer's head. Queries and
-/// headers are left out: they may hold secrets.
+/// With logging on, writes method, path, status, and the time until the response's head. Queries and headers are left
+/// out: they may hold secrets.
 pub(crate) async fn log(State(relay): State<Relay>, request: Request, next: Next) -> Response {
     if !relay.config().log {
         return next.run(request).await;

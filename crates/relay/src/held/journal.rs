@@ -1,18 +1,18 @@
-//! The messages of a held socket, numbered from 1 on. The newest ones are kept, up to so many bytes.
+//! The messages of a held socket, numbered from 1. The newest ones are kept, up to a limit in bytes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::terms::{Numbered, ReaderKey};
 
-/// What a message needs in memory besides its text, in bytes, about.
+/// The approximate memory that a message needs besides its text, in bytes.
 const OVERHEAD: usize = 64;
 
 /// A message in the journal.
 #[derive(Debug, Clone)]
 struct Entry {
     text: Arc<str>,
-    /// The reader that gets it; `None` for all.
+    /// The reader that it is for; `None` for all.
     to: Option<ReaderKey>,
 }
 
@@ -20,14 +20,14 @@ struct Entry {
 #[derive(Debug)]
 pub struct Journal {
     entries: VecDeque<Entry>,
-    /// How many messages have left it.
+    /// How many messages were dropped.
     gone: u64,
     bytes: usize,
     most: usize,
 }
 
 impl Journal {
-    /// A journal that keeps so many bytes, and the last message in any case.
+    /// A journal that keeps up to this many bytes, and always the last message.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { entries: VecDeque::new(), gone: 0, bytes: 0, most }
@@ -39,7 +39,7 @@ impl Journal {
         self.gone + self.entries.len() as u64
     }
 
-    /// Whether everything after this number is there. What has no number yet is not.
+    /// Whether all messages after this number are kept. `false` for a number that was not assigned yet.
     #[must_use]
     pub fn has_after(&self, number: u64) -> bool {
         (self.gone..=self.last()).contains(&number)
@@ -64,8 +64,8 @@ impl Journal {
         }
     }
 
-    /// The messages for a reader after this number, each with its own, up to about so many bytes, and the number to go on
-    /// from. `None` if some of them are gone.
+    /// The numbered messages for a reader after this number, up to about this many bytes, and the number to continue
+    /// from. `None` if some were dropped.
     #[must_use]
     pub fn after(&self, number: u64, reader: ReaderKey, most: usize) -> Option<(Vec<Numbered>, u64)> {
         if !self.has_after(number) {
@@ -86,7 +86,7 @@ impl Journal {
         Some((taken, at))
     }
 
-    /// How many bytes it needs, about.
+    /// Its approximate size in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -1,4 +1,4 @@
-//! A message of JSON-RPC 2.0 (its specification, sections 4 and 5): what kind it is, and its id. All else passes unread.
+//! A message of JSON-RPC 2.0 (its specification, sections 4 and 5): its kind and its id. Everything else passes unread.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,31 +7,31 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A message, as its members. Their values stand as they were sent.
+/// A message as its members. Their values are kept as sent.
 #[derive(Debug)]
 pub struct Message<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// It wants an answer.
+    /// Expects a response.
     Request,
-    /// It wants none.
+    /// Expects no response.
     Notification,
-    /// It answers a request.
+    /// Answers a request.
     Response,
     /// None of these.
     Other,
 }
 
 impl<'a> Message<'a> {
-    /// Reads a message. `None` if it is no object, or names a member twice: another reader could take the other one.
+    /// Reads a message. `None` if it is not an object, or has a duplicate member: parsers differ in which they take.
     #[must_use]
     pub fn read(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// What it is.
+    /// Its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         let has = |name| self.get(name).is_some();
@@ -55,20 +55,20 @@ impl<'a> Message<'a> {
         self.get("id").unwrap_or_default()
     }
 
-    /// What it calls.
+    /// The method that it calls.
     #[must_use]
     pub fn method(&self) -> Option<Cow<'a, str>> {
         text_of(self.get("method")?)
     }
 
-    /// The member of its parameters with one of these names that comes first in the list, as JSON.
+    /// The first of these names that its parameters have, as JSON.
     #[must_use]
     pub fn parameter(&self, names: &[&str]) -> Option<&'a str> {
         let parameters = Message::read(self.get("params")?)?;
         names.iter().find_map(|name| parameters.get(name))
     }
 
-    /// The same message under another id, which is JSON.
+    /// The same message with another id, given as JSON.
     #[must_use]
     pub fn with_id(&self, id: &str) -> String {
         let mut text = String::from("{");
@@ -88,16 +88,16 @@ impl<'a> Message<'a> {
 /// The most members of a message, and of its parameters. JSON-RPC has five; each is compared with all before it.
 const MOST_MEMBERS: usize = 256;
 
-/// The text that a JSON string stands for.
+/// The decoded text of a JSON string.
 #[must_use]
 pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
-    /// Borrows where there are no escapes.
+    /// Borrows if there are no escapes.
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     serde_json::from_str(json).ok().map(|Text(text)| text)
 }
 
-/// A value as JSON. Texts and numbers always have such a form.
+/// A value as JSON. Strings and numbers can always be serialized.
 pub(super) fn json_of(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

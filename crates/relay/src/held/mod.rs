@@ -1,10 +1,9 @@
-//! The rules of a held socket: one connection to an agent that speaks JSON-RPC, which any number of readers share, and which
-//! stays when they leave. Pure: messages go in, and what is to be sent to the agent comes out; clocks and sockets are
-//! elsewhere.
+//! The rules of a held socket: one connection to an agent that speaks JSON-RPC, which any number of readers share, and
+//! which stays open when they leave. Pure: messages go in, and messages for the agent come out. No clock, no socket.
 //!
-//! What the agent says goes into a journal and has a number there. A reader is a cursor on the journal. Requests of readers
-//! get ids of the relay's, and their answers get the readers' ids again. A request of the agent is pending until one reader
-//! answers it.
+//! Each message of the agent is numbered and added to a journal. A reader is a cursor on the journal. Readers' requests
+//! are sent to the agent under the relay's ids, and the responses get the readers' ids back. A request of the agent
+//! stays pending until one reader answers it.
 
 mod journal;
 mod message;

@@ -1,4 +1,4 @@
-//! A held socket: what a message of a reader or of the agent leads to.
+//! A held socket: how it handles messages of readers and of the agent.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -8,17 +8,15 @@ use super::message::{Kind, Message, json_of, text_of};
 use super::terms::{Attached, Bounds, EndReason, Place, ReaderKey, Refused, Step};
 use super::words::Words;
 
-/// The beginning of the ids that requests have on their way to the agent. With twelve digits more they have 21 characters,
-/// which some agents demand.
+/// The prefix of request ids towards the agent. With twelve digits they have 21 characters, which some agents require.
 const OWN_ID: &str = "turnwire-";
-/// How many ids of a reader's requests are remembered, so that a request which is sent again does not reach the agent twice.
+/// How many ids of a reader's requests are remembered, so that a repeated request does not reach the agent twice.
 const REMEMBERED: usize = 1024;
 /// The longest name of a reader, in bytes.
 const LONGEST_NAME: usize = 64;
 /// The longest id of a request or of a turn, in bytes of JSON.
 const LONGEST_ID: usize = 256;
-/// The JSON-RPC codes of the relay's own refusals: a message that cannot be read, a limit that is reached, and an answer that is kept no
-/// more.
+/// The JSON-RPC codes of the relay's own errors: an unreadable message, a reached limit, and a dropped response.
 const UNREADABLE: i32 = -32700;
 const TOO_MANY: i32 = -32050;
 const FORGOTTEN: i32 = -32051;
@@ -33,15 +31,15 @@ pub struct HeldSocket {
     readers: BTreeMap<ReaderKey, Reader>,
     next_reader: u64,
     visits: u64,
-    /// Requests of readers on their way, by the relay's numbers.
+    /// Readers' requests in flight, by the relay's numbers.
     asked: BTreeMap<u64, Asked>,
     next_request: u64,
     /// Requests of the agent that no reader has answered.
     pending: Vec<Pending>,
     greeting: Greeting,
-    /// Whether the notification that follows the greeting was sent. It need not wait for the answer.
+    /// Whether the notification that follows the greeting was sent. It need not wait for the response.
     is_greeted: bool,
-    /// The ids of the turns that run, as JSON.
+    /// The ids of the running turns, as JSON.
     running: BTreeSet<String>,
     ended: Option<EndReason>,
 }
@@ -51,9 +49,9 @@ struct Reader {
     name: String,
     /// Its connection, if it has one.
     visit: Option<u64>,
-    /// When it was there last, as a count of all visits.
+    /// When it was last connected, as a count of all visits.
     seen: u64,
-    /// The number after which it has missed nothing, over all visits since.
+    /// It has missed nothing after this number, over all visits since.
     from: u64,
     /// Its last requests.
     requests: VecDeque<Known>,
@@ -64,7 +62,7 @@ struct Reader {
 struct Known {
     /// Its id, as JSON.
     id: String,
-    /// The number of its answer, once there is one.
+    /// The number of its response, if there is one.
     answer: Option<u64>,
 }
 
@@ -74,7 +72,7 @@ struct Asked {
     /// The reader's own id, as JSON.
     id: String,
     is_greeting: bool,
-    /// The thread that the reader hears of from now on, as JSON.
+    /// The thread that the reader subscribes to with this request, as JSON.
     subscribes: Option<String>,
 }
 
@@ -87,18 +85,18 @@ struct Pending {
     text: Arc<str>,
 }
 
-/// What is known of the agent's greeting.
+/// The state of the agent's greeting.
 #[derive(Debug)]
 enum Greeting {
     Unsent,
-    /// These wait for its answer too, each with the id of its own request.
+    /// Sent. These readers also wait for its response, each with the id of its own request.
     Sent(Vec<(ReaderKey, String)>),
-    /// The answer.
+    /// The response.
     Known(String),
 }
 
 impl HeldSocket {
-    /// A socket that is open. `log` is the random id of its journal.
+    /// An open socket. `log` is the random id of its journal.
     #[must_use]
     pub fn new(log: u64, words: &'static Words, bounds: Bounds) -> Self {
         Self {
@@ -125,25 +123,25 @@ impl HeldSocket {
         self.log
     }
 
-    /// How many bytes its journal needs, about.
+    /// The approximate size of its journal in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.journal.bytes()
     }
 
-    /// How many readers are there.
+    /// How many readers are connected.
     #[must_use]
     pub fn reader_count(&self) -> usize {
         self.readers.values().filter(|reader| reader.visit.is_some()).count()
     }
 
-    /// How many requests of the agent wait for an answer.
+    /// How many requests of the agent are pending.
     #[must_use]
     pub fn pending_count(&self) -> usize {
         self.pending.len()
     }
 
-    /// Whether a turn runs, or an answer is awaited: an end would cost something.
+    /// Whether a turn is running or a response is awaited, so that ending the socket would lose something.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.ended.is_none() && !(self.running.is_empty() && self.asked.is_empty() && self.pending.is_empty())
@@ -155,13 +153,14 @@ impl HeldSocket {
         self.ended
     }
 
-    /// It has ended. Readers get what there is, and then hear of it.
+    /// Ends it. Readers get what remains, and are then informed.
     pub fn end(&mut self, reason: EndReason) {
         self.ended.get_or_insert(reason);
     }
 
-    /// A reader of this name comes, and has read up to this place, if it was here before. It gets what comes after that. If
-    /// some of it is gone, or it is new, it gets what comes from now on, and the pending requests.
+    /// Attaches a reader with this name, at the place up to which it has read, if it was here before. It gets
+    /// everything after that. A new reader, or one that missed dropped messages, gets new messages and the pending
+    /// requests.
     pub fn attach(&mut self, name: &str, place: Option<Place>) -> Result<Attached, Refused> {
         if let Some(reason) = self.ended {
             return Err(Refused::Ended(reason));
@@ -210,7 +209,7 @@ impl HeldSocket {
         key
     }
 
-    /// The reader's connection has ended. What is for it stays in the journal.
+    /// The reader's connection has ended. Messages for it stay in the journal.
     pub fn detach(&mut self, attached: Attached) {
         if let Some(reader) = self.readers.get_mut(&attached.reader)
             && reader.visit == Some(attached.visit)
@@ -219,7 +218,7 @@ impl HeldSocket {
         }
     }
 
-    /// What a reader that has all up to this number does next, with so many bytes at a time.
+    /// The next step of a reader that has everything up to this number, with at most this many bytes.
     #[must_use]
     pub fn step(&self, attached: Attached, after: u64, most: usize) -> Step {
         let visit = self.readers.get(&attached.reader).and_then(|reader| reader.visit);
@@ -235,7 +234,7 @@ impl HeldSocket {
         }
     }
 
-    /// A reader says something. Returns what the agent gets.
+    /// Handles a message of a reader. Returns the message for the agent.
     pub fn said(&mut self, reader: ReaderKey, text: &str) -> Option<String> {
         if self.ended.is_some() || !self.readers.contains_key(&reader) {
             return None;
@@ -273,7 +272,7 @@ impl HeldSocket {
         }
         let reader = self.readers.get_mut(&key)?;
         if let Some(known) = reader.requests.iter().find(|known| known.id == id) {
-            // It has the answer, or gets it from the journal, unless it was lost on the way to it.
+            // The reader has the response or gets it from the journal, unless it was lost in transit.
             if let Some(number) = known.answer.filter(|number| *number <= reader.from) {
                 let text = "the agent has answered this request, and the answer is not kept any more";
                 let answer = self.journal.at(number).unwrap_or_else(|| refusal(id, FORGOTTEN, text).into());
@@ -317,14 +316,14 @@ impl HeldSocket {
         Some(message.with_id(&json_of(&format!("{OWN_ID}{number:012}"))))
     }
 
-    /// Whether the agent gets this notification.
+    /// Whether this notification is sent to the agent.
     fn confirms(&mut self, message: &Message<'_>) -> bool {
         let is_greeted =
             !self.words.greeted.is_empty() && message.method().as_deref() == Some(self.words.greeted);
         !is_greeted || !std::mem::replace(&mut self.is_greeted, true)
     }
 
-    /// A reader answers a request of the agent. Returns whether it is the first that does.
+    /// Handles a reader's answer to a request of the agent. Returns whether it is the first answer.
     fn answers(&mut self, reader: ReaderKey, message: &Message<'_>) -> bool {
         let id = message.id();
         if id.len() > LONGEST_ID {
@@ -337,14 +336,14 @@ impl HeldSocket {
         is_first
     }
 
-    /// A request of the agent waits no longer. Returns whether it did.
+    /// Settles a request of the agent. Returns whether it was pending.
     fn settle(&mut self, id: &str) -> bool {
         let before = self.pending.len();
         self.pending.retain(|pending| pending.id != id);
         self.pending.len() < before
     }
 
-    /// The agent says something. Returns what it gets in return.
+    /// Handles a message of the agent. Returns the reply to it.
     pub fn heard(&mut self, text: &str) -> Option<String> {
         if self.ended.is_some() {
             return None;
@@ -363,7 +362,8 @@ impl HeldSocket {
         None
     }
 
-    /// The agent asks. It repeats what is pending when a reader subscribes to a thread; readers got it then.
+    /// Handles a request of the agent. The agent repeats pending requests to new subscribers of a thread; readers have
+    /// them.
     fn asked_by_agent(&mut self, message: &Message<'_>, text: &str) -> Option<String> {
         let id = message.id();
         if self.pending.iter().any(|pending| pending.id == id) {
@@ -380,7 +380,7 @@ impl HeldSocket {
         None
     }
 
-    /// The agent answers. Returns whether it answers a reader.
+    /// Handles a response of the agent. Returns whether it answers a reader.
     fn answered(&mut self, message: &Message<'_>) -> bool {
         let id = text_of(message.id()).unwrap_or_default();
         let number = id.strip_prefix(OWN_ID).and_then(|number| number.parse().ok());
@@ -425,14 +425,14 @@ impl HeldSocket {
         }
     }
 
-    /// A reader gets the answer to the greeting under its own id.
+    /// Sends the response to the greeting to a reader, under the reader's id.
     fn tell(&mut self, answer: &str, reader: ReaderKey, id: &str) {
         if let Some(answer) = Message::read(answer) {
             self.reply(reader, id, answer.with_id(id).into());
         }
     }
 
-    /// A reader's request of this id is answered.
+    /// Answers a reader's request with this id.
     fn reply(&mut self, key: ReaderKey, id: &str, answer: Arc<str>) {
         self.journal.append(answer, Some(key));
         let number = self.journal.last();

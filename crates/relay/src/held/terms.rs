@@ -1,27 +1,26 @@
-//! What a held socket and those around it tell one another.
+//! The types that a held socket and its users exchange.
 
 use std::sync::Arc;
 
 /// A message with its number.
 pub type Numbered = (u64, Arc<str>);
 
-/// A reader, as long as it is remembered.
+/// The key of a reader that is remembered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReaderKey(pub(super) u64);
 
-/// What is kept at most.
+/// Limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// The journal, in bytes.
     pub journal: usize,
-    /// Readers at a time, and as many that have left.
+    /// Simultaneous readers, and as many that have left.
     pub readers: usize,
-    /// Requests that wait for an answer, of the readers and of the agent each. Those of the agent may together be as large as
-    /// the journal.
+    /// Pending requests, counted separately for readers and the agent. The agent's may fill as much as the journal.
     pub requests: usize,
 }
 
-/// What a reader has read.
+/// How far a reader has read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The id of the journal.
@@ -30,25 +29,25 @@ pub struct Place {
     pub after: u64,
 }
 
-/// A reader has come.
+/// An attached reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attached {
-    /// Who it is.
+    /// The reader.
     pub reader: ReaderKey,
-    /// Which of its connections this is. An earlier one is not served any more.
+    /// Which of its connections this is. Earlier ones are no longer served.
     pub visit: u64,
-    /// It gets what comes after this number.
+    /// The number after which it gets all messages.
     pub after: u64,
-    /// Whether that is all that it lacks.
+    /// Whether it has missed nothing before that.
     pub is_whole: bool,
 }
 
-/// Why a reader cannot come.
+/// Why a reader is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// Its name is none.
+    /// Its name is invalid.
     Name,
-    /// There are too many.
+    /// There are too many readers.
     Readers,
     /// The socket has ended.
     Ended(EndReason),
@@ -57,18 +56,18 @@ pub enum Refused {
 /// Why a held socket has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
-    /// The agent has closed it, or the connection broke.
+    /// The agent closed it, or the connection broke.
     UpstreamLost,
     /// It had no reader for too long.
     Idle,
-    /// The relay ends.
+    /// The relay is shutting down.
     Drained,
-    /// The user has ended it.
+    /// The user ended it.
     Stopped,
 }
 
 impl EndReason {
-    /// As readers are told.
+    /// The reason as it is sent to readers.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -80,15 +79,15 @@ impl EndReason {
     }
 }
 
-/// What a reader does next.
+/// The next step of a reader.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// It gets these messages, each with its number, and then goes on from the last number. If there are none, it waits.
+    /// Send these numbered messages, and continue from this number. If there are none, wait.
     Read(Vec<Numbered>, u64),
-    /// Some of what comes next is not kept any more.
+    /// Some of the next messages were dropped.
     FellBehind,
-    /// It has come again on another connection.
+    /// The reader has reconnected.
     Superseded,
-    /// It has all, and there is no more.
+    /// There are no more messages, and the socket has ended.
     Ended(EndReason),
 }

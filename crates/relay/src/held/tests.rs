@@ -1,4 +1,4 @@
-//! What happens on a held socket, by itself and on random schedules.
+//! Scenarios of a held socket, and random schedules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ fn come(socket: &mut HeldSocket, name: &str) -> Attached {
     socket.attach(name, None).expect("room")
 }
 
-/// All that a reader gets after this number, and the number of the last of it.
+/// All messages that a reader gets after this number, and the last number.
 fn read(socket: &HeldSocket, reader: Attached, mut after: u64) -> (Vec<String>, u64) {
     let mut texts = Vec::new();
     loop {
@@ -70,7 +70,7 @@ fn a_request_that_is_sent_again_reaches_the_agent_once() {
     assert!(matches!(socket.step(ann, 0, 64), Step::Superseded), "its earlier connection");
 }
 
-/// Its reader has come back to a place that the journal has forgotten, so that the answer is not among what it gets.
+/// The reader returns to a place that the journal has dropped, so the response is not among the messages it gets.
 #[test]
 fn a_request_that_is_sent_again_after_its_answer_was_forgotten_is_told_so_once() {
     let mut socket = codex(Bounds { journal: 200, ..BOUNDS });
@@ -90,7 +90,7 @@ fn a_request_that_is_sent_again_after_its_answer_was_forgotten_is_told_so_once()
     assert!(matches!(&told[..], [one] if one.contains(r#""id":"s""#) && one.contains("-32051")), "{told:?}");
 }
 
-/// Its reader has lost its place, and the journal still has the answer.
+/// The reader has lost its place, and the journal still has the response.
 #[test]
 fn a_request_that_is_sent_again_from_a_later_place_is_answered_again() {
     let mut socket = codex(BOUNDS);
@@ -255,21 +255,21 @@ fn after_the_end_readers_get_what_there_is() {
     assert_eq!(socket.attach("bob", None), Err(Refused::Ended(EndReason::UpstreamLost)));
 }
 
-/// What happens on a schedule.
+/// A step of a schedule.
 #[derive(Debug, Clone)]
 enum Happening {
     Come(usize),
     Leave(usize),
-    /// A reader takes what there is, up to so many bytes.
+    /// A reader takes the available messages, up to this many bytes.
     Take(usize, usize),
     Ask(usize),
-    /// A reader sends again what it has asked last.
+    /// A reader repeats its last request.
     AskAgain(usize),
-    /// The agent answers the request that came first.
+    /// The agent answers the oldest request.
     AnswerOldest,
     Tell,
     AgentAsks,
-    /// A reader answers the agent's oldest question that it knows.
+    /// A reader answers the oldest request of the agent that it knows.
     Answer(usize),
 }
 
@@ -288,20 +288,20 @@ fn happening() -> impl Strategy<Value = Happening> {
     ]
 }
 
-/// A page, as the model has it.
+/// A page in the model.
 #[derive(Debug, Default)]
 struct Page {
     attached: Option<Attached>,
     after: Option<u64>,
-    /// What it has got, over all its connections.
+    /// What it has received over all its connections.
     got: Vec<String>,
     asked: u64,
-    /// The agent's questions that it knows.
+    /// The agent's requests that it knows.
     questions: Vec<u64>,
 }
 
 proptest! {
-    /// Another id is the only thing that changes.
+    /// Only the id changes.
     #[test]
     fn a_message_keeps_all_but_its_id(
         method in ".*", text in ".*", number in any::<f64>(), before in any::<bool>(), id in ".*",
@@ -322,7 +322,7 @@ proptest! {
         prop_assert_eq!(changed, expected);
     }
 
-    /// Whatever comes, from either side.
+    /// No input from either side causes a panic.
     #[test]
     fn no_text_is_a_panic(texts in prop::collection::vec((any::<bool>(), r#"[{}\[\]",:a-d0-9\\ ]{0,40}|\{"(id|method|params|turn)":("x"|7|\{"id":1\})(,"(id|method|result)":("turnwire-000000000001"|1))?\}"#), 0..30)) {
         let mut socket = codex(Bounds { journal: 200, readers: 1, requests: 2 });
@@ -337,18 +337,18 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// Whatever connections do: a page gets each notification once and in order from its first attach on, each of its own
-    /// answers once, the answers of no other; the agent gets each request once, and one answer to each question.
+    /// However connections behave, a page gets each notification once and in order from its first attach on, each of
+    /// its own responses once, and none of other pages. The agent gets each request once, and one answer to each.
     #[test]
     fn nothing_is_lost_or_doubled(schedule in prop::collection::vec(happening(), 1..120)) {
         let mut socket = codex(Bounds { requests: 1000, ..BOUNDS });
         let mut pages: Vec<Page> = (0..3).map(|_| Page::default()).collect();
-        // What the agent has got and not answered, and all that it has got.
+        // The requests that the agent has not answered, and all that it has received.
         let mut waiting: Vec<(String, String)> = Vec::new();
         let mut reached: BTreeMap<String, usize> = BTreeMap::new();
         let (mut told, mut questions) = (0u64, 0u64);
         let mut settled: BTreeSet<u64> = BTreeSet::new();
-        // Since when each page is there, as the number of notifications before.
+        // Where each page first attached, as the number of notifications before.
         let mut since: Vec<Option<u64>> = vec![None; 3];
         let mut answers: Vec<Vec<String>> = vec![Vec::new(); 3];
         let drain = Happening::Take;
@@ -428,7 +428,7 @@ proptest! {
                     let sent = socket.said(attached.reader, &format!(r#"{{"id":{question},"result":0}}"#));
                     prop_assert_eq!(sent.is_some(), settled.insert(question), "the first answer, and no other");
                     pages[who].questions.remove(0);
-                    // It knows now, and is not asked again.
+                    // The agent has its answer, and the request is no longer pending.
                     prop_assert!(socket.pending_count() as u64 == questions - settled.len() as u64);
                 }
             }

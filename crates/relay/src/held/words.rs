@@ -1,26 +1,26 @@
-//! What the relay has to know of the protocols that it holds sockets of. All else passes unread.
+//! What the relay must know of the protocols whose sockets it holds. Everything else passes unread.
 
 use crate::route::Protocol;
 
-/// The words of a protocol.
+/// The method names of a protocol.
 #[derive(Debug)]
 pub struct Words {
-    /// The request that greets the agent. It may be sent once in a connection, so that later readers get the first answer.
+    /// The request that greets the agent. It may be sent once per connection, so later readers get the first response.
     pub(super) greeting: &'static str,
-    /// The notification that follows the greeting, once as well.
+    /// The notification that follows the greeting, also once.
     pub(super) greeted: &'static str,
-    /// The request after which a reader hears of a thread.
+    /// The request that subscribes a reader to a thread.
     pub(super) subscribe: &'static str,
     /// The notification that a request of the agent is settled. Its `requestId` is the request's id.
     pub(super) settled: &'static str,
-    /// The notification with which a turn begins, and those with which it ends.
+    /// The notification that begins a turn, and those that end it.
     pub(super) begins: &'static str,
     pub(super) ends: &'static [&'static str],
-    /// Where parameters name their thread.
+    /// The parameters that name a thread.
     pub(super) thread: &'static [&'static str],
 }
 
-/// Codex app-server: its messages as of version 0.169.
+/// Codex app-server, as of version 0.169.
 const CODEX: Words = Words {
     greeting: "initialize",
     greeted: "initialized",
@@ -31,7 +31,7 @@ const CODEX: Words = Words {
     thread: &["threadId"],
 };
 
-/// The JSON-RPC turn gateway. It has no greeting, and asks nothing.
+/// The JSON-RPC turn gateway. It has no greeting and sends no requests.
 const TURN_RPC: Words = Words {
     greeting: "",
     greeted: "",
@@ -43,7 +43,7 @@ const TURN_RPC: Words = Words {
 };
 
 impl Words {
-    /// Those of a protocol, if it is spoken over sockets.
+    /// The method names of a protocol that uses sockets.
     #[must_use]
     pub fn of(protocol: Protocol) -> Option<&'static Self> {
         match protocol {

@@ -1,5 +1,5 @@
-//! Signed tokens (JWT). What a token may be is in the config, and nothing that it says of itself counts: the algorithms are
-//! pinned, and keys come from one address.
+//! Signed tokens (JWT). The config alone decides which tokens are valid, whatever they say about themselves: the
+//! algorithms are pinned, and keys come from one address.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,15 +14,15 @@ use super::{Answer, Caller, Identity, Unknown};
 use crate::client::{self, UpstreamClient};
 use crate::config::BearerConfig;
 
-/// How far clocks may differ.
+/// How far clocks may differ, in seconds.
 const LEEWAY: u64 = 60;
-/// Keys are fetched at most this often, so that tokens of unknown keys cannot make the relay ask again and again.
+/// Keys are fetched at most this often, so that tokens with unknown keys cannot cause constant requests.
 const PAUSE: Duration = Duration::from_secs(30);
-/// Keys are used for this long: after that, one that was withdrawn is no longer good.
+/// How long fetched keys are used, so that a withdrawn key is accepted no longer than this.
 const KEPT: Duration = Duration::from_mins(10);
-/// How long fetching keys may take.
+/// The time limit for fetching keys.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The largest set of keys.
+/// The largest key set, in bytes.
 const LARGEST: usize = 1 << 20;
 /// The longest user id.
 const LONGEST: usize = 256;
@@ -32,7 +32,7 @@ pub(super) struct Bearer {
     config: BearerConfig,
     client: UpstreamClient,
     keys: Mutex<Option<Keys>>,
-    /// One fetch at a time, and when the last one was.
+    /// Allows one fetch at a time, and records when the last one was.
     fetching: Turnstile<Option<Instant>>,
 }
 
@@ -58,7 +58,7 @@ impl Bearer {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The keys, with this one among them if it can be had.
+    /// The keys, including the one with this id if it can be fetched.
     async fn keys(&self, kid: Option<&str>) -> Result<Arc<JwkSet>, Unknown> {
         let good =
             |keys: &Keys| keys.at.elapsed() < KEPT && kid.is_none_or(|kid| keys.set.find(kid).is_some());
@@ -78,15 +78,15 @@ impl Bearer {
                 *self.keys.lock().unwrap_or_else(PoisonError::into_inner) = Some(keys);
             }
         }
-        // Old keys are better than none: their server may be away for a while.
+        // Old keys are better than none: the key server may be temporarily unavailable.
         self.kept().map(|keys| keys.set).ok_or(Unknown::Unavailable)
     }
 }
 
-/// The head of a token that may be good.
+/// The header of a token that may be valid.
 pub(super) fn allowed(token: &str, config: &BearerConfig) -> Result<Header, Unknown> {
     let head = decode_header(token).map_err(|_| Unknown::Invalid)?;
-    // A token brings no keys of its own, and names no place for them. What it calls critical is not known here.
+    // A token must not bring its own keys or name a place for them. Its critical extensions are not supported.
     if head.jku.is_some()
         || head.jwk.is_some()
         || head.x5u.is_some()
@@ -99,7 +99,7 @@ pub(super) fn allowed(token: &str, config: &BearerConfig) -> Result<Header, Unkn
     Ok(head)
 }
 
-/// Whom a token names, by these keys.
+/// The user that a token names, with these keys.
 pub(super) fn judge(
     token: &str,
     head: &Header,
@@ -112,7 +112,7 @@ pub(super) fn judge(
         (None, _) => None,
     };
     let key = key.filter(|key| is_whole(key)).ok_or(Unknown::Invalid)?;
-    // A key that is meant for one algorithm is used for no other.
+    // A key that is meant for one algorithm is not used for another.
     let meant = key.common.key_algorithm.map(|algorithm| algorithm.to_string());
     if meant.is_some_and(|meant| meant != format!("{:?}", head.alg)) {
         return Err(Unknown::Invalid);
@@ -138,7 +138,7 @@ pub(super) fn judge(
     })
 }
 
-/// Whether a key has the length of its kind. A shorter one of this kind is no error for the code that uses it, but a panic.
+/// Whether a key has the full length of its type. The verifier panics on a shorter key of this type.
 fn is_whole(key: &Jwk) -> bool {
     match &key.algorithm {
         // 32 bytes in base64url.

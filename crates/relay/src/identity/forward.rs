@@ -1,4 +1,4 @@
-//! Asks another server who calls: one that has signed the user in, and knows the cookies.
+//! Asks another server who calls: the one that has signed the user in, and knows the cookies.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -12,18 +12,18 @@ use super::{Answer, Caller, Identity, Unknown};
 use crate::client::{self, UpstreamClient};
 use crate::config::ForwardConfig;
 
-/// How long an answer may take.
+/// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long an answer holds: a user who signs out is let in no longer than this.
+/// How long an answer is kept: a signed-out user is accepted no longer than this.
 const KEPT: Duration = Duration::from_secs(30);
 /// How many answers are kept.
 const ANSWERS: usize = 10_000;
 
-/// Asks, and remembers the answers for a while.
+/// Asks the server, and caches the answers for a while.
 pub(super) struct Forward {
     config: ForwardConfig,
     client: UpstreamClient,
-    /// By a digest of what names the user.
+    /// By a digest of the credentials.
     known: Mutex<HashMap<[u8; 32], (Caller, Instant)>>,
 }
 
@@ -38,7 +38,7 @@ impl Forward {
         let (answer, _) = answer.map_err(|_| Unknown::Unavailable)?;
         match answer.status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(Unknown::Invalid),
-            // To a page with a form, for example.
+            // For example to a sign-in page.
             status if status.is_redirection() => return Err(Unknown::Invalid),
             status if status.is_success() => {}
             _ => return Err(Unknown::Unavailable),
@@ -65,7 +65,7 @@ fn cookies(head: &HeaderMap) -> Option<HeaderValue> {
 }
 
 impl Identity for Forward {
-    /// Whatever it says of a caller whom nothing names, it is there.
+    /// Ready if the server responds, whatever it says about a caller without credentials.
     fn is_ready(&self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         Box::pin(async { self.ask(HeaderMap::new()).await != Err(Unknown::Unavailable) })
     }

@@ -1,4 +1,4 @@
-//! Who calls. The relay has no sign-in of its own: it checks what another server has signed, or asks that server.
+//! Identifies callers. The relay has no sign-in: it checks what another server has signed, or asks that server.
 
 mod bearer;
 mod forward;
@@ -16,14 +16,14 @@ use crate::config::IdentityConfig;
 use bearer::Bearer;
 use forward::Forward;
 
-/// The longest that anyone stays connected. Then they have to come again, with a token that is good.
+/// The longest that a caller stays connected. Then it has to reconnect with a valid token.
 pub(crate) const LONGEST: Duration = Duration::from_hours(1);
 
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
     pub(crate) subject: Arc<str>,
-    /// How long what names the user is good for, if that is known.
+    /// How long the credentials stay valid, if known.
     pub(crate) valid_for: Option<Duration>,
 }
 
@@ -34,14 +34,14 @@ impl Caller {
     }
 }
 
-/// Why a caller has no name.
+/// Why a caller is not identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// Nothing names the user.
+    /// There are no credentials.
     Missing,
-    /// What names the user is not good, or not any more.
+    /// The credentials are invalid or have expired.
     Invalid,
-    /// It cannot be checked now.
+    /// They cannot be checked now.
     Unavailable,
 }
 
@@ -59,12 +59,12 @@ impl fmt::Display for Unknown {
 
 pub(crate) type Answer<'a> = Pin<Box<dyn Future<Output = Result<Caller, Unknown>> + Send + 'a>>;
 
-/// Tells users apart.
+/// Identifies users.
 pub(crate) trait Identity: Send + Sync {
-    /// Who sends a request with this head. `token` is one that came elsewhere than in the head.
+    /// The user that sends a request with this head. `token` is a token from outside the head.
     fn identify<'a>(&'a self, head: &'a HeaderMap, token: Option<&'a str>) -> Answer<'a>;
 
-    /// Whether it can tell anything now.
+    /// Whether it can identify callers now.
     fn is_ready(&self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         Box::pin(std::future::ready(true))
     }
@@ -79,7 +79,7 @@ impl Identity for OneUser {
     }
 }
 
-/// Whom a token names, by these keys.
+/// The user that a token names, with these keys.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn named(
     token: &str,

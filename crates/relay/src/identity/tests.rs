@@ -1,4 +1,4 @@
-//! What another server says of a caller. Tokens are tested through the program.
+//! Identification by another server. Tokens are tested through the program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::config::ForwardConfig;
 
-/// A server that knows users by their cookies, and how often it was asked.
+/// A server that knows users by their cookies, and a count of its requests.
 async fn asked() -> (Forward, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = count.clone();
@@ -54,7 +54,7 @@ async fn a_user_is_whom_the_other_server_names() {
     ] {
         assert_eq!(forward.identify(&cookie(value), None).await, Err(expected), "{value}");
     }
-    // The caller's own word for it is not asked for, and does not count.
+    // What the caller claims about itself is not forwarded, and has no effect.
     let mut head = HeaderMap::new();
     head.insert("x-user", HeaderValue::from_static("ann"));
     assert_eq!(forward.identify(&head, Some("token")).await, Err(Unknown::Missing));

@@ -19,7 +19,7 @@ pub struct MemoryLog(Mutex<Kept>);
 #[derive(Debug, Default)]
 struct Kept {
     turns: BTreeMap<TurnKey, Turn>,
-    /// By agent and session.
+    /// Sessions' owners, by agent and session.
     owners: HashMap<(String, String), String>,
     created: u64,
 }
@@ -28,7 +28,7 @@ struct Kept {
 struct Turn {
     head: Head,
     frames: Vec<Bytes>,
-    /// In which order turns were made.
+    /// The order in which turns were created.
     number: u64,
     ended: Option<Instant>,
 }

@@ -1,12 +1,12 @@
-//! What keeps turns: their frames by number, and how they ended; and whose each session is.
+//! The stores of turns: their numbered frames, how they ended, and who owns each session.
 //!
-//! The laws that every backend keeps, which one suite of tests holds each of them to:
-//! - the bytes of an offset never change; offsets begin at 1 and have no holes, but a frame may have no bytes;
-//! - no append at any place but the tail, and none by an owner after another has claimed the turn;
-//! - what is closed stays closed, and the last frames come with the end;
-//! - reading after an offset returns what was appended after it, whole and in order;
-//! - what an append has acknowledged outlives the process, where the backend promises that;
-//! - a log whose last frames may be missing has a new id before anything reads it, and no other log ever gets one.
+//! Every backend keeps these laws, and one suite of tests checks them:
+//! - the bytes of an offset never change; offsets begin at 1 and have no gaps, but a frame may be empty;
+//! - appends are only at the tail, and never by an owner after another has claimed the turn;
+//! - a closed turn stays closed, and its last frames are appended together with the end;
+//! - reading after an offset returns everything appended after it, complete and in order;
+//! - acknowledged appends outlive the process, where the backend promises that;
+//! - a log whose last frames may be missing gets a new id before anyone reads it, and ids are never reused.
 
 mod memory;
 mod names;
@@ -34,26 +34,26 @@ pub use shared::{Admission, Company, Hint, SharedLog, Sign, Wishes};
 pub use sqlite::SqliteLog;
 pub use streams::StreamsLog;
 
-/// How long turns are kept, in a log on a server.
+/// How long a log on a server keeps turns.
 #[derive(Debug, Clone, Copy)]
 pub struct Lifetimes {
-    /// The longest that a turn runs. What it leaves behind if nothing ends it is removed some time later.
+    /// The longest time that a turn runs. If nothing ends it, it is removed some time later.
     pub running: Duration,
     /// How long its frames can be read after its end.
     pub retention: Duration,
 }
 
 impl Lifetimes {
-    /// How long a turn is kept that nothing ends.
+    /// How long a turn is kept if nothing ends it.
     fn while_running(&self) -> Duration {
         self.running + self.retention + Duration::from_mins(10)
     }
 }
 
-/// The answer of a log, in its time.
+/// A log's response, in future.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, LogError>> + Send + 'a>>;
 
-/// Which turn: the subject is part of it, so that another user's equal id is another turn.
+/// The key of a turn. It includes the user, so that two users may have turns with the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TurnKey {
     /// The agent's name in the config.
@@ -69,11 +69,11 @@ pub struct TurnKey {
 pub struct NewTurn {
     /// Its session.
     pub session: Option<String>,
-    /// A digest of the request, by which a repeated start is known.
+    /// A digest of the request, which identifies a repeated start.
     pub request: [u8; 32],
 }
 
-/// The start of the agent's answer.
+/// The head of the agent's response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResponseHead {
     /// Its status.
@@ -82,29 +82,29 @@ pub struct ResponseHead {
     pub content_type: String,
 }
 
-/// Where a turn is.
+/// The state of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The log's id. Numbers of frames hold for one log only.
+    /// The log's id. Frame numbers are valid for one log only.
     pub log: u64,
     /// How often the turn was claimed.
     pub epoch: u64,
     /// The offset of the last frame.
     pub last: u64,
-    /// The size of all frames.
+    /// The head of the agent's response, once received.
     pub bytes: u64,
     /// The start of the agent's answer, once it came.
     pub response: Option<ResponseHead>,
     /// The turn's end.
     pub end: Option<End>,
-    /// Whether its frames are gone, as their time has passed.
+    /// Whether its frames were removed because they expired.
     pub is_expired: bool,
-    /// What was known before.
+    /// What was known before it started.
     pub new: NewTurn,
 }
 
 impl Head {
-    /// What becomes of an append to a turn that has ended: the one that has closed it, sent again, is acknowledged again.
+    /// The result of an append to a turn that has ended: if the closing append is repeated, it is acknowledged again.
     fn closed_by(&self, at: u64, count: usize, change: &Change) -> Result<(), LogError> {
         let is_repeated = self.end == change.end && at.checked_add(count as u64) == Some(self.last + 1);
         is_repeated.then_some(()).ok_or(LogError::Closed)
@@ -127,32 +127,32 @@ pub struct Claim {
 pub enum Created {
     /// The turn is new, and the caller owns it.
     New(Claim),
-    /// It is there already.
+    /// The turn exists already.
     Exists(Head),
 }
 
 /// What an append adds besides frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The start of the agent's answer.
+    /// The head of the agent's response.
     pub response: Option<ResponseHead>,
     /// The turn's end.
     pub end: Option<End>,
 }
 
-/// How much a log has.
+/// The size of a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
-    /// What it takes, in bytes; 0 if that is not known.
+    /// The bytes in use; 0 if unknown.
     pub bytes: u64,
-    /// What it may take; 0 if nothing says so.
+    /// The bytes that it may use; 0 if unknown.
     pub room: u64,
 }
 
 /// What to purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
-    /// Everything of a user.
+    /// All data of a user.
     Subject(String),
     /// The turns of a session.
     Session {
@@ -166,29 +166,29 @@ pub enum Purge {
 }
 
 impl Purge {
-    /// The turns of a session that is named as `AGENT/SESSION`.
+    /// Parses a session written as `AGENT/SESSION`.
     pub fn session(name: &str) -> Option<Self> {
         let (upstream, session) = name.split_once('/')?;
         Some(Self::Session { upstream: upstream.to_owned(), session: session.to_owned() })
     }
 }
 
-/// Why a log refuses. Nothing was changed.
+/// Why a log refuses an operation. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogError {
     /// Another owner has claimed the turn.
     Fenced,
-    /// The append was for another place than after this offset.
+    /// The append was not for the place after this offset.
     Tail(u64),
     /// The turn has ended.
     Closed,
     /// There is no room.
     Full,
-    /// There is no such turn.
+    /// The turn does not exist.
     Gone,
-    /// What the log has of the turn cannot be read.
+    /// The log's data of the turn cannot be read.
     Unreadable,
-    /// The log itself failed; it says why.
+    /// The log itself failed, for this reason.
     Unreachable(String),
 }
 
@@ -210,20 +210,21 @@ impl fmt::Display for LogError {
 
 impl std::error::Error for LogError {}
 
-/// Keeps turns.
+/// A store of turns.
 pub trait ReplayLog: Send + Sync {
-    /// Begins a turn, unless it is there.
+    /// Creates a turn, unless it exists.
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created>;
     /// Takes a turn over from the owner of epoch `seen`.
     fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim>;
-    /// Appends frames, the first of them at offset `at`, and the rest of the change: all of it or nothing. Sent again after a lost
-    /// answer, it is refused as [`LogError::Tail`] with its own last offset, or acknowledged if it has closed the turn.
+    /// Appends frames, the first of them at offset `at`, and the rest of the change: all of it or nothing. An append
+    /// that is repeated after a lost response is refused as [`LogError::Tail`] with its own last offset, or
+    /// acknowledged if it has closed the turn.
     fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()>;
-    /// Where a turn is.
+    /// The state of a turn.
     fn head(&self, key: TurnKey) -> Answer<'_, Head>;
-    /// The frames after an offset, as many as have `max_bytes` together, but at least one if there is one.
+    /// The frames after an offset, up to `max_bytes` together, but at least one if there is one.
     fn read(&self, key: TurnKey, after: u64, max_bytes: usize) -> Answer<'_, Vec<Bytes>>;
-    /// The turns without an end, and the epoch of each: this process's, if the log knows whose they are.
+    /// The turns without an end, with their epochs: only those of this process, if the log knows the owners.
     fn open_turns(&self) -> Answer<'_, Vec<(TurnKey, u64)>>;
     /// A user's turns in a session, or in all, newest first.
     fn turns(
@@ -232,27 +233,27 @@ pub trait ReplayLog: Send + Sync {
         subject: String,
         session: Option<String>,
     ) -> Answer<'_, Vec<(String, Head)>>;
-    /// Removes a turn that never began, unless another has claimed it.
+    /// Removes a turn that never began, unless another owner has claimed it.
     fn remove(&self, claim: &Claim) -> Answer<'_, ()>;
-    /// Removes the frames of some turns that ended before this time ago, and later the rest of them. Returns how many
-    /// expired; 0 if none is left, or if the log does this by itself.
+    /// Removes the frames of some turns that ended longer ago than this, and later what remains of the turns. Returns
+    /// how many expired; 0 if none are left, or if the log does this by itself.
     fn expire(&self, retention: Duration) -> Answer<'_, usize>;
-    /// Removes turns and, but for a session's, what is known of sessions. Returns how many turns.
+    /// Removes turns and, except for a session's, the records of session owners. Returns how many turns.
     fn purge(&self, what: Purge) -> Answer<'_, usize>;
 
-    /// Notes whose session this is, unless it is known, and returns whose it is.
+    /// Records the owner of a session, unless it has one, and returns its owner.
     fn own(&self, upstream: String, session: String, subject: String) -> Answer<'_, String>;
-    /// Whose session this is.
+    /// The owner of a session.
     fn owner(&self, upstream: String, session: String) -> Answer<'_, Option<String>>;
-    /// Forgets a session that was removed.
+    /// Forgets the owner of a removed session.
     fn disown(&self, upstream: String, session: String) -> Answer<'_, ()>;
 
-    /// How much it has, if that is known.
+    /// The log's size, if known.
     fn size(&self) -> Answer<'_, Size> {
         Box::pin(std::future::ready(Ok(Size::default())))
     }
 
-    /// The same log as several relays use it, if they can.
+    /// The log as a shared log, if several relays can use it.
     fn shared(&self) -> Option<&dyn SharedLog> {
         None
     }
@@ -263,5 +264,5 @@ pub(crate) fn new_log_id() -> Result<u64, LogError> {
     getrandom::u64().map_err(|error| LogError::Unreachable(error.to_string()))
 }
 
-/// How long the id of an expired turn is still known.
+/// How long the id of an expired turn is remembered.
 const REMEMBERED: Duration = Duration::from_hours(24);

@@ -1,15 +1,15 @@
-//! Names for what is kept, in logs on servers. They show nothing of users and sessions.
+//! Names for data in logs on servers. They reveal nothing about users and sessions.
 
 use sha2::{Digest, Sha256};
 
 use super::TurnKey;
 
-/// What stands for a turn.
+/// The name of a turn.
 pub(super) fn tag(key: &TurnKey) -> String {
     digest(&[&key.upstream, &key.subject, &key.turn])
 }
 
-/// A digest of texts, each with its length, so that no two lists of texts are alike.
+/// A digest of texts, which includes their lengths so that different lists have different digests.
 pub(super) fn digest(texts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for text in texts {

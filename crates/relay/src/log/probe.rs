@@ -1,14 +1,14 @@
-//! Tries a log on a turn that no agent has: what a server of it forbids, or does otherwise, is found before a user's turn needs it.
+//! Tests a log with a turn that no agent has, to find early what its server forbids or does differently.
 
 use bytes::Bytes;
 
 use super::{Change, Claim, Created, LogError, NewTurn, ReplayLog, TurnKey, new_log_id};
 use crate::turn::End;
 
-/// Whose turn it is: no user of any agent.
+/// The owner of the turn: not a user of any agent.
 const NOBODY: &str = "turnwire-check";
 
-/// Plays a turn, and removes it.
+/// Writes, reads and removes a turn.
 pub(crate) async fn probe(log: &dyn ReplayLog) -> Result<(), LogError> {
     let turn = format!("{:016x}", new_log_id()?);
     let key = TurnKey { upstream: String::new(), subject: NOBODY.to_owned(), turn };

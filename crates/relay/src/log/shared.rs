@@ -1,4 +1,4 @@
-//! What a log offers that several relays use: signs of life, and hints of what is new.
+//! What a log offers to several relays: signs of life, and hints about new frames.
 
 use std::time::Duration;
 
@@ -9,43 +9,43 @@ use super::{Answer, Claim, NewTurn, ReplayLog, ResponseHead, TurnKey};
 
 /// A log that several relays use at the same time. Each turn has one owner among them; all of them can read it.
 pub trait SharedLog: ReplayLog {
-    /// Counts a start of this turn's user, and the turn until it ends, unless the user has too many of either, over all relays. A
-    /// log that cannot count lets each relay count for itself.
+    /// Counts a start of this turn's user, and the turn until it ends, unless the user has too many of either over all
+    /// relays. A log that cannot count leaves this to each relay.
     fn admit(&self, _key: &TurnKey, _starts_per_minute: u32, _turns: usize) -> Answer<'_, Admission> {
         Box::pin(async { Ok(Admission::Granted) })
     }
-    /// Who else uses the log now.
+    /// Which other processes use the log now.
     fn company(&self) -> Answer<'_, Company> {
         Box::pin(async { Ok(Company::Unknown) })
     }
-    /// The turns without an end whose process is known to have ended, and the epoch of each.
+    /// The turns without an end whose process is known to have ended, with their epochs.
     fn orphans(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {
         Box::pin(async { Ok(Vec::new()) })
     }
-    /// Says that the turn's owner lives, and that it knows the log up to `last`. Returns what users want of it.
-    /// [`LogError::Tail`](super::LogError::Tail) if the log ends before.
+    /// Shows that the turn's owner is alive, and knows the log up to `last`. Returns what users want of the turn.
+    /// [`LogError::Tail`](super::LogError::Tail) if the log ends before that.
     fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes>;
-    /// Makes a turn again that the log has lost as a whole, without its frames.
-    /// [`LogError::Fenced`](super::LogError::Fenced) if it is there, or was removed on purpose.
+    /// Restores a turn that the log has lost completely, without its frames.
+    /// [`LogError::Fenced`](super::LogError::Fenced) if the turn exists, or was removed on purpose.
     fn restore(&self, claim: &Claim, new: NewTurn, response: Option<ResponseHead>) -> Answer<'_, ()>;
     /// The signs of life of all running turns.
     fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>>;
     /// Asks the turn's owner, wherever it is, to stop the turn.
     fn ask_to_stop(&self, key: TurnKey) -> Answer<'_, ()>;
-    /// Says that someone reads the turn.
+    /// Notes that the turn has a reader.
     fn note_readers(&self, key: TurnKey) -> Answer<'_, ()>;
-    /// Hints of what is new in a turn, until the receiver is dropped. Any of them may be lost, late or doubled.
+    /// Hints about new frames of a turn, until the receiver is dropped. Hints may be lost, late or duplicated.
     fn watch(&self, key: &TurnKey) -> mpsc::Receiver<Hint>;
 }
 
 /// Which other processes use a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Company {
-    /// It is not known: they are on other machines. That an owner has died is known by its silence.
+    /// Unknown: they are on other machines. Only its silence shows that an owner has died.
     Unknown,
-    /// None. As with the next one, [`open_turns`](ReplayLog::open_turns) has this process's turns only.
+    /// None. As with `Beside`, [`open_turns`](ReplayLog::open_turns) returns this process's turns only.
     Alone,
-    /// Others of this machine.
+    /// Other processes on this machine.
     Beside,
 }
 
@@ -60,38 +60,38 @@ pub enum Admission {
     TooManyTurns,
 }
 
-/// What the owner's last append or beat has left. While it lives, the next sign is another one.
+/// The mark of the owner's last append or beat. It changes as long as the owner is alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sign {
     /// The claim's number.
     pub epoch: u64,
-    /// The last frame.
+    /// The offset of the last frame.
     pub last: u64,
-    /// How often the owner has beaten.
+    /// How many beats the owner has sent.
     pub beats: u64,
 }
 
 /// What users want of a turn's owner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wishes {
-    /// One of them stops the turn.
+    /// Whether a user asked to stop the turn.
     pub is_stopped: bool,
-    /// How often it was noted that someone reads the turn elsewhere.
+    /// How often a reader elsewhere was noted.
     pub readers: u64,
 }
 
-/// What may be new in a turn.
+/// A hint about a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hint {
-    /// These frames, the first of which is `first`.
+    /// New frames, the first of which is `first`.
     Frames {
-        /// The log that they are of.
+        /// The id of their log.
         log: u64,
-        /// The offset of the first one.
+        /// The offset of the first frame.
         first: u64,
         /// The frames.
         frames: Vec<Bytes>,
     },
-    /// Something: the log has it.
+    /// Something is new: read the log.
     Look,
 }

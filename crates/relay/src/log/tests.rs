@@ -1,4 +1,4 @@
-//! The laws, held against each backend; and a model.
+//! The laws, checked on each backend, and a model.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(super) mod server;
 #[allow(dead_code)] // the checker uses the rest
 pub(super) mod streams_server;
 
-/// A log on a durable-streams server of its own.
+/// A log on its own durable-streams server.
 pub(super) async fn in_streams(server: &streams_server::Streams) -> StreamsLog {
     let lifetimes = Lifetimes { running: Duration::from_mins(1), retention: RETENTION };
     StreamsLog::open(&server.url().parse().expect("an address"), Vec::new(), lifetimes).await.expect("a log")
@@ -26,13 +26,13 @@ pub(super) async fn in_streams(server: &streams_server::Streams) -> StreamsLog {
 /// How long Redis keeps a turn's frames after its end, in these tests.
 const RETENTION: Duration = Duration::from_secs(2);
 
-/// A log in a Redis of its own.
+/// A log in its own Redis.
 pub(super) async fn in_redis(redis: &server::Redis) -> RedisLog {
     let lifetimes = Lifetimes { running: Duration::from_mins(1), retention: RETENTION };
     RedisLog::open(&redis.url(), None, lifetimes).await.expect("a log")
 }
 
-/// A file that is removed with the test.
+/// A file that is removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -96,7 +96,7 @@ pub(super) async fn made(log: &dyn ReplayLog, turn: &str) -> Claim {
     }
 }
 
-/// The answer, once the connection is there again.
+/// The response, once the connection is restored.
 pub(super) async fn again<T>(mut ask: impl AsyncFnMut() -> Result<T, LogError>) -> Result<T, LogError> {
     for _ in 0..100 {
         match ask().await {
@@ -247,13 +247,13 @@ async fn two_relays_share_a_file_and_each_knows_whether_the_other_lives() {
     assert_eq!(two.open_turns().await, Ok(Vec::new()));
     let shared = two.shared().expect("shared");
     assert_eq!((shared.company().await, shared.orphans().await), (Ok(Company::Beside), Ok(Vec::new())));
-    // What one writes, the other is told of, and reads.
+    // What one process writes, the other is notified of, and reads.
     let mut hints = shared.watch(&key("t"));
     one.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
     let hint = tokio::time::timeout(Duration::from_secs(20), hints.recv()).await.expect("in time");
     assert_eq!(hint, Some(Hint::Look));
     assert_eq!(two.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
-    // What users want of it elsewhere, its owner hears.
+    // The owner receives the wishes of users elsewhere.
     shared.ask_to_stop(key("t")).await.expect("asked");
     shared.note_readers(key("t")).await.expect("noted");
     let owner = one.shared().expect("shared");
@@ -263,7 +263,7 @@ async fn two_relays_share_a_file_and_each_knows_whether_the_other_lives() {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), heard).await.expect("in time");
-    // When the owner has died, its turn is the other's to end, once.
+    // When the owner has died, the other process ends its turn, once.
     drop(one);
     assert_eq!(
         (shared.company().await, shared.orphans().await),
@@ -272,7 +272,7 @@ async fn two_relays_share_a_file_and_each_knows_whether_the_other_lives() {
     let claim = two.claim(key("t"), 1).await.expect("claimed");
     assert_eq!((two.open_turns().await, shared.orphans().await), (Ok(vec![(key("t"), 2)]), Ok(Vec::new())));
     two.append(&claim, 2, Vec::new(), ends(End::Done)).await.expect("ended");
-    // What is left of a process goes with its last turn.
+    // A process's lock file is removed with its last turn.
     let locks = || {
         let name = scratch.0.file_name().expect("a name").to_string_lossy().into_owned();
         let files = std::fs::read_dir(scratch.0.parent().expect("a directory")).expect("files");
@@ -284,7 +284,7 @@ async fn two_relays_share_a_file_and_each_knows_whether_the_other_lives() {
     assert_eq!(locks(), 1);
 }
 
-/// A new file was used in no start of the machine, and is so a file that was used in another one.
+/// A new file has no boot recorded, and a file may come from another boot.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_log_gets_a_new_id_if_the_machine_has_started_anew_and_only_then() {
@@ -317,7 +317,7 @@ async fn a_log_gets_a_new_id_if_the_machine_has_started_anew_and_only_then() {
     }
 }
 
-/// What a log is asked to do.
+/// An operation on a log.
 #[derive(Debug, Clone)]
 enum Operation {
     Create(u8),
@@ -337,7 +337,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..40)
 }
 
-/// All backends say the same of everything but the log's id, and keep what a plain list keeps.
+/// All backends return the same except for the log's id, and agree with a plain list.
 #[test]
 fn backends_are_alike() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -364,7 +364,7 @@ fn backends_are_alike() {
     result.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// A log in memory beside another one.
+/// A log in memory, and another one to compare it with.
 #[derive(Default)]
 struct Alike {
     memory: MemoryLog,

@@ -1,5 +1,5 @@
-//! What the process tells of itself: `metrics`, for Prometheus, and `traces`, for a collector of OpenTelemetry. No label, no span
-//! and no line names a user, a session or a turn.
+//! Observability: `metrics`, for Prometheus, and `traces`, for an OpenTelemetry collector. No label, span or log line
+//! names a user, a session or a turn.
 
 mod metrics;
 mod traces;

@@ -1,8 +1,7 @@
-//! Spans for a collector, over OTLP in JSON: `start`, a kept turn from its request to its end; `attach`, one further reader of it, or a
-//! start that was sent again, which links to the turn; `takeover`, when a turn that has lost its owner gets another one, or ends.
+//! Spans for a collector, over OTLP in JSON: `start`, a kept turn from its request to its end; `attach`, a further
+//! reader or a repeated start, which links to the turn; `takeover`, when a turn without an owner gets one or ends.
 //!
-//! The spans continue the trace that a request names in `traceparent`, as W3C's Trace Context has it, and the agent gets the
-//! turn's span in that header.
+//! The spans continue the trace in the request's `traceparent` (W3C Trace Context), and pass on the turn's span.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -30,12 +29,12 @@ use crate::client::{self, UpstreamClient};
 use crate::config::{Secret, TracesConfig};
 use crate::turn::End;
 
-/// How long the collector may take to accept some spans, and how long the process waits for the last ones when it ends.
+/// How long the collector may take to accept spans, and how long the process waits for the last ones when it ends.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What it may answer at most.
+/// The largest response.
 const LARGEST: usize = 64 << 10;
 
-/// Where a turn's span is found: no link if it is not traced, or runs in another relay.
+/// The span of a turn, for links. Empty if the turn is not traced, or runs in another relay.
 pub(crate) type Linked = OnceLock<SpanContext>;
 
 /// Makes spans, if the config names a collector.
@@ -50,7 +49,7 @@ struct Collector {
 }
 
 impl Traces {
-    /// Begins to send spans from the runtime that this is called in.
+    /// Starts sending spans, on the current runtime.
     pub(crate) fn begin(config: Option<&TracesConfig>) -> Self {
         let Some(config) = config else { return Self::default() };
         let sender = Sender {
@@ -98,7 +97,7 @@ impl Traces {
         self.span("attach", SpanKind::Server, upstream, Some(head), turn)
     }
 
-    /// Tells of a turn that this relay has ended in place of its owner, or goes on with.
+    /// Records that this relay has ended a turn in place of its owner, or continues it.
     pub(crate) fn takeover(&self, upstream: &str, end: Option<End>) {
         let span = self.span("takeover", SpanKind::Internal, upstream, None, None);
         if let Some(end) = end {
@@ -127,7 +126,7 @@ impl Traces {
         Span(Some(span))
     }
 
-    /// Sends what is still to be sent. What the collector does not take in time is lost.
+    /// Sends the remaining spans. Those that the collector does not accept in time are lost.
     pub(crate) async fn flush(&self) {
         let Some(provider) = self.0.as_ref().map(|collector| collector.provider.clone()) else { return };
         let flushing = tokio::task::spawn_blocking(move || provider.shutdown_with_timeout(PATIENCE));
@@ -135,12 +134,12 @@ impl Traces {
     }
 }
 
-/// Something that takes time. It ends when it is dropped.
+/// An operation in progress. It ends when dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Span(Option<opentelemetry_sdk::trace::Span>);
 
 impl Span {
-    /// Lets others link to it.
+    /// Makes the span available for links.
     pub(crate) fn link(&self, linked: &Linked) {
         if let Some(span) = &self.0 {
             let _ = linked.set(span.span_context().clone());
@@ -154,7 +153,7 @@ impl Span {
         span.set_status(Status::error(why));
     }
 
-    /// Ends it with a turn's end.
+    /// Ends it with the turn's end.
     pub(crate) fn end(self, end: End) {
         let Some(mut span) = self.0 else { return };
         span.set_attribute(KeyValue::new("turnwire.end", end.name()));
@@ -165,7 +164,7 @@ impl Span {
     }
 }
 
-/// Sends spans through the relay's own client. The exporter has a thread of its own, where nothing drives connections.
+/// Sends spans through the relay's own client. The exporter has its own thread, where nothing would drive connections.
 struct Sender {
     client: UpstreamClient,
     headers: Vec<(HeaderName, Secret)>,
@@ -181,7 +180,7 @@ impl fmt::Debug for Sender {
 #[async_trait]
 impl HttpClient for Sender {
     async fn send_bytes(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        // Here, so that no variable of the environment takes their place.
+        // Set here, so that environment variables cannot override them.
         for (name, value) in &self.headers {
             request.headers_mut().insert(name, value.value());
         }

@@ -1,4 +1,4 @@
-//! What the relay reads of a request's body: its outermost keys, and the ids among them. The rest passes as it came.
+//! What the relay reads of a request's body: its top-level keys, and the ids among them. The body passes unchanged.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub(crate) struct Named {
     pub(crate) parent: Option<String>,
 }
 
-/// The outermost keys of a body, each once.
+/// The top-level keys of a body, without duplicates.
 #[derive(Debug)]
 pub(crate) struct StartBody(Vec<(String, Box<RawValue>)>);
 
@@ -24,7 +24,7 @@ impl StartBody {
         serde_json::from_slice(body).map_err(|error| format!("the body is no JSON object: {error}"))
     }
 
-    /// Reads a body that may have these keys. The error says what is wrong with it.
+    /// Reads a body that may have only these keys. The error says what is wrong with it.
     pub(crate) fn read(body: &[u8], keys: &[&str]) -> Result<Self, String> {
         let body = Self::any(body)?;
         match body.0.iter().find(|(key, _)| !keys.contains(&key.as_str())) {

@@ -1,14 +1,14 @@
-//! Which frame ends a turn. Pages read the same frames with the protocol's decoder; a test holds the two together.
+//! Which frame ends a turn. Pages decide the same with the protocol's decoder; a test compares the two.
 
 use turnwire::json::Value;
 use turnwire::sse::Frame;
 
 use super::Protocol;
 
-/// What a frame says about its turn's end.
+/// What a frame shows about its turn's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The turn goes on.
+    /// The turn continues.
     Middle,
     /// The turn has ended if the stream ends now.
     MayBeLast,
@@ -17,11 +17,11 @@ pub(crate) enum Mark {
 }
 
 impl Protocol {
-    /// What this frame says about the end of its turn.
+    /// What this frame shows about the end of its turn.
     pub(crate) fn mark(self, frame: &Frame<'_>) -> Mark {
         match self {
             Self::Aap if frame.event == "turn_stop" => Mark::Last,
-            // Most frames are pieces of text, and are not parsed.
+            // Most frames are pieces of text, and need no parsing.
             Self::Tirea if frame.data.contains("run_finish") || frame.data.contains("error") => {
                 match kind(frame) {
                     Some(kind) if kind == "run_finish" => Mark::Last,

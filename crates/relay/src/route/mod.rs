@@ -1,7 +1,7 @@
-//! What may pass: per protocol one table of requests. Everything else is refused before an agent hears of it.
+//! Which requests may pass: one table for each protocol. All other requests are refused before an agent receives them.
 //!
-//! A path is matched segment by segment and built anew from what matched, so that an agent never sees a path that means
-//! something else to it than to the relay.
+//! A path is matched segment by segment and rebuilt from the match, so that an agent never gets a path that it could
+//! interpret differently than the relay.
 
 mod body;
 mod ends;
@@ -21,7 +21,7 @@ pub(crate) use ends::Mark;
 pub(crate) use path::{Matched, Unmatched, query};
 pub(crate) use rest::Request;
 
-/// What an agent's server speaks.
+/// The protocol of an agent's server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// The Agent Application Protocol.
@@ -78,16 +78,16 @@ impl Protocol {
         matches!(self, Self::Aap | Self::Tirea)
     }
 
-    /// Whether it is spoken over a WebSocket.
+    /// Whether it uses a WebSocket.
     pub(crate) fn is_socket(self) -> bool {
         matches!(self, Self::TurnRpc | Self::Codex)
     }
 
-    /// The request that asks the agent to end a turn, if there is one. Otherwise hanging up is all that can be done.
+    /// The request that asks the agent to end a turn. If there is none, closing the connection is all that can be done.
     pub(crate) fn cancel(self, session: Option<&str>, turn: &str) -> Option<Request> {
         let (target, body) = match self {
             Self::Tirea => (format!("/v1/runs/{}/cancel", path::encoded(turn)), None),
-            // Of a session only its last turn can run.
+            // Only the last turn of a session can be running.
             Self::TrueFoundry => {
                 (format!("/v1/agents/sessions/{}/cancel", path::encoded(session?)), Some("{}"))
             }
@@ -97,7 +97,7 @@ impl Protocol {
         Some(Request { method: Method::POST, target, body: body.map(str::to_owned) })
     }
 
-    /// The request that tells whether a session exists, if clients choose the ids of sessions.
+    /// The request that checks whether a session exists, if clients choose the ids of sessions.
     pub(crate) fn probe(self, session: &str) -> Option<String> {
         match self {
             Self::Tirea | Self::Awaken => Some(format!("/v1/threads/{}", path::encoded(session))),
@@ -105,7 +105,7 @@ impl Protocol {
         }
     }
 
-    /// The request that tells whose session a turn belongs to, and where the answer names it.
+    /// The request that returns a turn's session, and where the response names it.
     pub(crate) fn record(self, turn: &str) -> Option<(String, &'static str)> {
         match self {
             Self::Tirea | Self::Awaken => Some((format!("/v1/runs/{}", path::encoded(turn)), "/thread_id")),
@@ -117,17 +117,17 @@ impl Protocol {
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Nothing of any user.
+    /// Concerns no user's data.
     Public,
-    /// Makes a session; the pointer finds its id in the answer.
+    /// Creates a session; the pointer finds its id in the response.
     Create(&'static str),
-    /// Lists sessions: where the list is in the answer, and where the id is in each.
+    /// Lists sessions: where the list is in the response, and where the id is in each.
     List(&'static str, &'static str),
     /// Starts a turn.
     Start,
     /// Reads the rest of a turn from an agent that keeps it.
     Attach,
-    /// Reads, changes, answers or cancels something of a session.
+    /// Reads, changes, answers or cancels something in a session.
     Use,
     /// Reads a turn or a session as a stream.
     Stream,
@@ -137,14 +137,14 @@ pub(crate) enum Action {
     Socket,
 }
 
-/// Where a request says which session it concerns.
+/// Where a request names its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In no place: it concerns none, or a new one.
+    /// Nowhere: it concerns none, or a new one.
     Nowhere,
     /// In the segment `{session}`.
     Session,
-    /// It names a turn in the segment `{turn}`, which belongs to one.
+    /// In the segment `{turn}`, which names a turn of the session.
     Turn,
     /// In this parameter of the query.
     Query(&'static str),
@@ -159,7 +159,7 @@ pub(crate) struct Route {
     pub(crate) pattern: &'static str,
     pub(crate) action: Action,
     pub(crate) place: Place,
-    /// The keys that a body may have; empty for any. The rest may name things of others.
+    /// The keys that a body may have; empty for any. Other keys may name other users' data.
     pub(crate) keys: &'static [&'static str],
 }
 
@@ -175,14 +175,14 @@ impl Protocol {
         all
     };
 
-    /// All that may pass.
+    /// All requests that may pass.
     pub(crate) fn routes(self) -> &'static [Route] {
         tables::of(self)
     }
 }
 
 impl Protocol {
-    /// Finds the route of a request below the agent's base.
+    /// Finds the route of a request, by its path below the agent's base.
     pub(crate) fn route(self, method: &Method, path: &str) -> Result<Matched, Unmatched> {
         path::matched(tables::of(self), method, path)
     }

@@ -1,11 +1,11 @@
-//! Matches a path with a table's patterns, and builds it anew.
+//! Matches a path with a table's patterns, and rebuilds it.
 
 use axum::http::Method;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::Route;
 
-/// What a segment has as it is; the rest is encoded.
+/// The characters of a segment that must be encoded.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b':').remove(b'@');
 /// The longest id.
@@ -17,20 +17,20 @@ pub(crate) struct Matched {
     pub(crate) route: &'static Route,
     pub(crate) session: Option<String>,
     pub(crate) turn: Option<String>,
-    /// The path below the agent's base, with the slash before it.
+    /// The path below the agent's base, with a leading slash.
     pub(crate) path: String,
 }
 
-/// Why none may.
+/// Why a request may not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unmatched {
-    /// There is no such path, or one that is written in a way that agents may read differently.
+    /// There is no such path, or agents may read its spelling differently.
     Path,
-    /// The path has other methods.
+    /// The path exists, but not with this method.
     Method,
 }
 
-/// A segment as part of a path.
+/// A segment, encoded for use in a path.
 pub(super) fn encoded(segment: &str) -> String {
     utf8_percent_encode(segment, ENCODED).to_string()
 }
@@ -48,7 +48,7 @@ pub(super) fn matched(table: &'static [Route], method: &Method, path: &str) -> R
     Err(failure)
 }
 
-/// The decoded segments of a path that begins with a slash, or is empty. `None` if one of them has no single meaning.
+/// The decoded segments of a path that begins with a slash, or is empty. `None` if one of them is ambiguous.
 fn segments(path: &str) -> Option<Vec<String>> {
     if matches!(path, "" | "/") {
         return Some(Vec::new());
@@ -57,7 +57,7 @@ fn segments(path: &str) -> Option<Vec<String>> {
 }
 
 fn segment(raw: &str) -> Option<String> {
-    // A percent sign that begins no escape would be decoded by some and not by others.
+    // Some decoders accept a percent sign that begins no escape, and others do not.
     let mut rest = raw;
     while let Some(at) = rest.find('%') {
         let digits = rest.as_bytes().get(at + 1..at + 3)?;
@@ -71,7 +71,7 @@ fn segment(raw: &str) -> Option<String> {
         && text.len() <= LONGEST
         && text != "."
         && text != ".."
-        // A second decoding must not find anything.
+        // A second decoding must not change anything.
         && !text.chars().any(|char| matches!(char, '/' | '\\' | '%' | '?' | '#' | ';') || char.is_control());
     is_plain.then(|| text.into_owned())
 }
@@ -95,7 +95,7 @@ fn fits(route: &'static Route, segments: &[String]) -> Option<Matched> {
     Some(found)
 }
 
-/// The query's parameters, decoded. `None` if it cannot be read in one way.
+/// The decoded parameters of the query. `None` if they are ambiguous.
 pub(crate) fn query(raw: Option<&str>) -> Option<Vec<(String, String)>> {
     let decoded = |text: &str| {
         let text = text.replace('+', " ");
@@ -112,7 +112,7 @@ pub(crate) fn query(raw: Option<&str>) -> Option<Vec<(String, String)>> {
 }
 
 impl Matched {
-    /// The path and query for the agent, built anew.
+    /// The path and query for the agent, rebuilt.
     pub(crate) fn target(&self, query: &[(String, String)]) -> String {
         let mut target = if self.path.is_empty() { "/".to_owned() } else { self.path.clone() };
         for (place, (name, value)) in query.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Agents that keep their turns: how one is asked for the rest of a turn, and what it calls the turn itself.
+//! Agents that keep their turns: how the relay asks for the rest of a turn, and by which id the agent knows it.
 //!
-//! Of these protocols the relay's numbers are the agent's own, so a page may read a turn from either, and a relay that has the
-//! turn's first frames can ask for the others.
+//! For these protocols the relay's numbers are the agent's own. So a page may read a turn from either, and a relay that
+//! has the turn's first frames can ask for the others.
 
 use axum::http::Method;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use turnwire::sse::{Frame, FrameDecoder};
 use super::path::encoded;
 use super::{Action, Protocol, tables};
 
-/// A request of the relay's own to an agent.
+/// The relay's own request to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) method: Method,
@@ -27,16 +27,16 @@ struct Cursor {
     after_sequence_number: Option<u64>,
 }
 
-/// Where both dialects of `TrueFoundry` have the last number that the caller knows.
+/// The name of the last known number in both dialects of `TrueFoundry`.
 const AFTER: &str = "after_sequence_number";
 
 impl Protocol {
-    /// Whether the agent keeps its turns and gives the rest of one to whoever asks.
+    /// Whether the agent keeps its turns and can return the rest of one.
     pub(crate) fn has_cursor(self) -> bool {
         matches!(self, Self::TrueFoundry | Self::TrueForge)
     }
 
-    /// The agent's own number of a frame: that of its `id`, or else that in its JSON.
+    /// The agent's number of a frame: from its `id`, or else from its JSON.
     pub(crate) fn number(self, frame: &Frame<'_>) -> Option<u64> {
         if !self.has_cursor() {
             return None;
@@ -47,7 +47,7 @@ impl Protocol {
         }
     }
 
-    /// What the agent calls the turn, if this is the frame that says so.
+    /// The agent's id of the turn, if this frame contains it.
     pub(crate) fn turn_named(self, frame: &[u8]) -> Option<String> {
         let mut turn = None;
         let read = &mut |frame: Frame<'_>| {
@@ -59,7 +59,7 @@ impl Protocol {
         turn
     }
 
-    /// The request for what follows the frame `after` of a turn, which the agent calls `turn`.
+    /// The request for what follows the frame `after` of a turn, by the agent's id of the turn.
     pub(crate) fn rest(self, session: &str, turn: &str, after: u64) -> Option<Request> {
         let route = tables::of(self).iter().find(|route| route.action == Action::Attach)?;
         let path = route.pattern.replace("{session}", &encoded(session)).replace("{turn}", &encoded(turn));
@@ -71,7 +71,7 @@ impl Protocol {
         })
     }
 
-    /// The last number that a caller knows who asks for the rest of a turn. `None` if it cannot be read.
+    /// The last number that a caller knows who asks for the rest of a turn. `None` if it is invalid.
     pub(crate) fn after(header: Option<&str>, query: &[(String, String)], body: &[u8]) -> Option<u64> {
         let in_body = match body {
             [] => None,

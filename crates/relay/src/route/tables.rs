@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables of requests that may pass.
 
 use super::{Action, Place, Protocol, Route};
 use Action::{Attach, Create, Delete, List, Public, Socket, Start, Stream, Use};
@@ -14,7 +14,7 @@ const fn with_keys(route: Route, keys: &'static [&'static str]) -> Route {
     Route { keys, ..route }
 }
 
-/// The routes of a protocol. The first that matches counts.
+/// The routes of a protocol. The first match counts.
 pub(super) fn of(protocol: Protocol) -> &'static [Route] {
     match protocol {
         Protocol::Aap => AAP,
@@ -37,10 +37,10 @@ const AAP: &[Route] = &[
     route("POST", "sessions/{session}/turns", Start, Session),
 ];
 
-/// The server also takes these in other spellings, of which it is not known which one counts.
+/// The server also accepts these keys in other spellings, and it is unknown which one takes precedence.
 const RUN: &[&str] =
     &["agentId", "threadId", "runId", "parentRunId", "state", "messages", "decisions", "initialDecisions"];
-/// With a message in it, this request would start a run that nothing here follows.
+/// With a message, this request would start a run that the relay does not follow.
 const DECISIONS: &[&str] = &["decisions"];
 
 const TIREA: &[Route] = &[
@@ -93,7 +93,7 @@ const TRUEFOUNDRY: &[Route] = &[
     route("PATCH", "v1/agents/draft-sessions/{session}", Use, Session),
 ];
 
-/// Its sessions are drafts, too.
+/// It also has sessions that are drafts.
 const TRUEFORGE: &[Route] = &[
     route("POST", "api/v1/sessions", Create("/data/id"), Nowhere),
     route("GET", "api/v1/sessions", List("/data", "/id"), Nowhere),
@@ -110,7 +110,7 @@ const TRUEFORGE: &[Route] = &[
     route("GET", "api/v1/sessions/{session}/events", Use, Session),
 ];
 
-/// A parent run is left out: nothing says whose it is. Many servers also take `thread_id`.
+/// A parent run is left out, as its owner is unknown. Many servers also accept `thread_id`.
 const AG_UI_RUN: &[&str] = &[
     "threadId",
     "runId",
@@ -123,8 +123,8 @@ const AG_UI_RUN: &[&str] = &[
     "resume",
 ];
 
-/// The agent's address is the endpoint itself. `run` and what is beside it are `CopilotKit`'s, for which the address is the
-/// agent's folder; `agent` and `agents/state` are ADK's, for which it is the root.
+/// The agent's address is the endpoint itself. `run` and its siblings belong to `CopilotKit`, where the address is the
+/// agent's folder; `agent` and `agents/state` belong to ADK, where it is the root.
 const AG_UI: &[Route] = &[
     with_keys(route("POST", "", Start, Body), AG_UI_RUN),
     with_keys(route("POST", "run", Start, Body), AG_UI_RUN),

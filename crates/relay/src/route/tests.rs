@@ -23,7 +23,7 @@ fn a_path_is_built_anew_from_what_matched() {
     assert_eq!(get(Protocol::TurnRpc, "").expect("a route").target(&[]), "/");
 }
 
-/// Every route of every table, with its segments written in ways that others may read differently.
+/// Every route of every table, with its segments spelled in ways that others may read differently.
 #[test]
 fn paths_with_two_meanings_match_nothing() {
     let corpus = [
@@ -118,7 +118,7 @@ fn a_start_names_its_session_once_and_in_one_spelling() {
     }
 }
 
-/// Whether the decoder of pages has seen the turn's end.
+/// Whether the pages' decoder has seen the turn's end.
 #[derive(Default)]
 struct Done(bool);
 
@@ -191,7 +191,7 @@ fn the_relay_and_pages_agree_where_a_turn_ends() {
 }
 
 proptest! {
-    /// Whatever a path is, what an agent gets of it matches the same route again, to the letter.
+    /// Whatever the path is, the rebuilt path matches the same route again and stays the same.
     #[test]
     fn a_path_that_was_built_is_its_own_meaning(path in "(/([a-z0-9]{1,3}|v1|runs|threads|sessions|turns|agents|%[0-9a-f]{2}|[.%/\\\\;?é ]){0,3}){0,7}") {
         for protocol in Protocol::ALL {

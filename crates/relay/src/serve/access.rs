@@ -1,4 +1,4 @@
-//! Whose session a request concerns. What is not the caller's does not exist for the caller.
+//! The session of a request. To a caller, other users' sessions and turns do not exist.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use crate::client;
 use crate::log::ReplayLog;
 use crate::route::{Action, Named, Place};
 
-/// How long the agent may take to tell whose something is.
+/// How long the agent may take to name the owner or the session of something.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What it may tell at most.
+/// The largest such response.
 const LARGEST: usize = 16 << 20;
 
 /// A session that a caller may use.
 #[derive(Debug, Clone)]
 pub(super) enum Session {
-    /// One that is there.
+    /// An existing session.
     Known(String),
-    /// One that a start begins, with an id that the client has chosen: nobody's so far.
+    /// A session that a start creates with the client's id. It has no owner yet.
     New(String),
 }
 
@@ -30,7 +30,7 @@ impl Session {
         id
     }
 
-    /// Makes a new one this user's, just before the agent hears of it: what is refused before leaves nothing behind.
+    /// Records this user as the owner of a new session, before the agent is called: earlier refusals leave no trace.
     pub(super) async fn own(
         &self,
         log: &dyn ReplayLog,
@@ -43,7 +43,7 @@ impl Session {
     }
 }
 
-/// Returns the session that a request concerns, if it names one, or refuses it.
+/// Returns the session that a request names, if any, or refuses the request.
 pub(super) async fn permit(call: &Call, named: Option<&Named>) -> Result<Option<Session>, Refusal> {
     let config = &call.agent().config;
     if !config.is_owned {
@@ -90,7 +90,7 @@ async fn is_own(call: &Call, session: String) -> Result<Session, Refusal> {
     is_own.then_some(Session::Known(session)).ok_or_else(Refusal::not_found)
 }
 
-/// The session of a turn, if it is the caller's. The agent knows it.
+/// The session of a turn, as the agent names it, if it is the caller's.
 async fn session_of(call: &Call, turn: &str) -> Result<Session, Refusal> {
     let (path, pointer) = call.agent().config.protocol.record(turn).ok_or_else(Refusal::not_found)?;
     let (status, body) = ask(call, &path).await?;
@@ -103,7 +103,7 @@ async fn session_of(call: &Call, turn: &str) -> Result<Session, Refusal> {
     is_own(call, session.to_owned()).await
 }
 
-/// The session of a start whose id a client chooses: the caller's own, or one that is new to the agent too.
+/// The session of a start with an id that the client chooses: the caller's own, or one that is new to the agent too.
 async fn begun(call: &Call, session: String) -> Result<Session, Refusal> {
     if call.app.log.owner(call.agent().config.name.clone(), session.clone()).await?.is_some() {
         return is_own(call, session).await;
@@ -111,7 +111,7 @@ async fn begun(call: &Call, session: String) -> Result<Session, Refusal> {
     if let Some(path) = call.agent().config.protocol.probe(&session) {
         match ask(call, &path).await?.0 {
             StatusCode::NOT_FOUND => {}
-            // It was made elsewhere, and nothing says whose it is; or just now, by another start of the caller's.
+            // It was made elsewhere and its owner is unknown, or another start of the caller has just made it.
             status if status.is_success() => return is_own(call, session).await,
             _ => return Err(Refusal::unanswered()),
         }

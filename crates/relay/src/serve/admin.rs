@@ -1,4 +1,4 @@
-//! Metrics and health, on an address of their own.
+//! Metrics and health, at a separate address.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +19,7 @@ use crate::log::{Purge, Size};
 use crate::observe;
 use crate::route;
 
-/// How long the log may take to say how much it has.
+/// How long the log may take to report its size.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn routes(app: Arc<App>) -> Router {
@@ -33,7 +33,7 @@ pub(super) fn routes(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Browsers name the page in each request that changes something, even if the page has made its own host's name lead here.
+/// Browsers name the page in each request that changes something, even if the page's host name leads here.
 async fn refuse_pages(request: Request, next: Next) -> Response {
     if request.headers().contains_key(header::ORIGIN) {
         return (StatusCode::FORBIDDEN, "no page may do this\n").into_response();
@@ -56,7 +56,7 @@ async fn metrics(State(app): State<Arc<App>>) -> String {
     let until =
         app.drains_until.get().map_or(0.0, |until| until.duration_since(Instant::now()).as_secs_f64());
     metrics::gauge!("turnwire_relay_drain_left_seconds").set(until);
-    // A log that does not answer is no reason to measure nothing else.
+    // The other metrics are reported even if the log does not answer.
     if let Ok(Ok(Size { bytes, room })) = timeout(PATIENCE, app.log.size()).await {
         metrics::gauge!("turnwire_relay_log_bytes").set(bytes as f64);
         let used = if room == 0 { 0.0 } else { bytes as f64 / room as f64 };
@@ -65,7 +65,7 @@ async fn metrics(State(app): State<Arc<App>>) -> String {
     observe::rendered()
 }
 
-/// Whether new requests are welcome: the log answers, and the process is not about to end.
+/// Whether the relay can take new requests: the log answers, and the process is not shutting down.
 async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
     if app.is_draining.load(Ordering::SeqCst) {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n");
@@ -76,7 +76,7 @@ async fn ready(State(app): State<Arc<App>>) -> (StatusCode, &'static str) {
     }
 }
 
-/// Removes what is kept of a user, held sockets too, or of a session. Everything is not removed by a slip: that the command line does.
+/// Removes the data of a user, including held sockets, or of a session. Only the command line can remove everything.
 async fn purge(State(app): State<Arc<App>>, RawQuery(query): RawQuery) -> (StatusCode, String) {
     let query = route::query(query.as_deref()).unwrap_or_default();
     let what = match query.as_slice() {

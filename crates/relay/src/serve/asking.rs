@@ -1,4 +1,4 @@
-//! What the relay asks an agent of a kept turn: its start, the rest of it, its end.
+//! The relay's requests to an agent about a kept turn: its start, the rest of it, its end.
 
 use std::time::Duration;
 
@@ -16,22 +16,22 @@ use crate::mutant::mutant;
 use crate::route::Request;
 use crate::sse::LARGEST;
 
-/// How long an agent may take to end its answer after the turn's last frame, or after it was asked to cancel.
+/// How long an agent may take to end its response after the turn's last frame, or after a request to cancel.
 pub(super) const FAREWELL: Duration = Duration::from_secs(5);
 /// How long an agent may take to begin the rest of a turn.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The beginning of the agent's answer.
+/// How the agent's response begins.
 pub(super) enum Asked {
     /// A stream of frames.
     Stream(Parts, Incoming),
-    /// Something else, which has come as a whole.
+    /// Another response, complete.
     Whole(Parts, Bytes),
     /// Nothing was sent.
     Unsent,
-    /// Nothing came, or no rest of a turn.
+    /// No response, or none that has the rest of a turn.
     Lost,
-    /// The agent has the rest of the turn no more.
+    /// The agent no longer has the rest of the turn.
     Gone,
 }
 
@@ -49,7 +49,7 @@ pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
     }
     match Limited::new(body, LARGEST).collect().await {
         Ok(_) if parts.status == StatusCode::UNAUTHORIZED => {
-            // A page would take it for its own token's fault.
+            // A page would blame its own token.
             let (head, text) = Refusal::key().into_parts();
             (parts.status, parts.headers) = (head, HeaderMap::new());
             parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -60,7 +60,7 @@ pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
     }
 }
 
-/// Asks the agent for the rest of a turn, the later the more often that was in vain.
+/// Asks the agent for the rest of a turn, with a delay that grows with the failed attempts.
 pub(super) async fn rest(agent: &Agent, request: Option<Request>, tried: u32) -> Asked {
     if tried > 0 {
         sleep(Duration::from_millis(250) * 2_u32.saturating_pow(tried - 1)).await;
@@ -75,7 +75,7 @@ pub(super) async fn rest(agent: &Agent, request: Option<Request>, tried: u32) ->
     }
 }
 
-/// Asks the agent to end a turn. What it answers changes nothing: the turn's stream tells.
+/// Asks the agent to end a turn. The response is ignored: the turn's stream shows the effect.
 pub(super) fn cancel(agent: &Agent, request: Request) {
     if let Some(request) = agent.own(request) {
         tokio::spawn(timeout(FAREWELL, agent.client.request(request)));

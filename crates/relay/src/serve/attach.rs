@@ -1,5 +1,6 @@
-//! The rest of a turn, asked for as its protocol has it, of an agent that keeps turns itself. What the log has is read from there, so
-//! that however many read a turn, the agent has one connection for it; of everything else the agent knows more.
+//! The protocol's own request for the rest of a turn, to an agent that keeps turns itself. If the log has the turn, it
+//! is read from the log, so that an agent has one connection per turn, however many readers there are. All other
+//! requests go to the agent, which knows more.
 
 use axum::response::Response;
 use bytes::Bytes;
@@ -17,7 +18,7 @@ use crate::turn::End;
 pub(super) async fn attach(call: &Call, session: Option<Session>, body: Bytes) -> Result<Response, Refusal> {
     let header = call.head.get(edge::LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let after = Protocol::after(header, &call.query, &body);
-    // What cannot be read is the agent's to refuse.
+    // An invalid request is left to the agent to refuse.
     let kept = if after.is_some() {
         kept(call, session.as_ref().map(|session| session.id().to_owned())).await?
     } else {
@@ -43,8 +44,7 @@ pub(super) async fn attach(call: &Call, session: Option<Session>, body: Bytes) -
     .await
 }
 
-/// The turn as the log has it, if it has all of it so far. It is looked for among the few of its session by the name that the
-/// agent has given it.
+/// The turn in the log, if the log has all of it so far. It is found among the session's few turns by the agent's id.
 async fn kept(call: &Call, session: Option<String>) -> Result<Option<(TurnKey, Source)>, Refusal> {
     let app = &call.app;
     let turns =

@@ -1,5 +1,5 @@
-//! Where the relay listens: at an address of its own; beside another relay of this machine that is about to end, at the same one;
-//! or on a socket that systemd holds over restarts.
+//! The relay's listening socket: at a free address, at the address of another relay of this machine that is shutting
+//! down, or a socket that systemd keeps open over restarts.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -11,15 +11,15 @@ use tokio::time::sleep;
 
 use crate::log::Company;
 
-/// The most connections that wait until they are accepted.
+/// The most connections that wait to be accepted.
 const WAITING: u32 = 1024;
-/// How often an address is tried that another relay is about to leave.
+/// How often to try an address that another relay is about to release.
 const TRY: Duration = Duration::from_millis(20);
 
-/// That the relay is ending, and who else used its log when that began.
+/// Set when the relay begins to shut down, to the processes that used its log at that time.
 pub(super) type Draining = Option<Company>;
 
-/// Waits until this relay ends while another one has its address.
+/// Waits until this relay shuts down while another one has its address.
 pub(super) async fn left_to_others(mut draining: watch::Receiver<Draining>) {
     if draining.wait_for(|draining| *draining == Some(Company::Beside)).await.is_err() {
         std::future::pending::<()>().await;
@@ -38,7 +38,7 @@ pub(super) async fn pages(address: SocketAddr, company: Company) -> io::Result<T
     }
 }
 
-/// Listens for metrics and health, as soon as another relay of this machine has left the address.
+/// Listens for metrics and health, once another relay of this machine has released the address.
 pub(super) async fn admin(address: SocketAddr, company: Company) -> io::Result<TcpListener> {
     loop {
         match TcpListener::bind(address).await {
@@ -50,7 +50,7 @@ pub(super) async fn admin(address: SocketAddr, company: Company) -> io::Result<T
     }
 }
 
-/// The socket that systemd has opened for this process, if there is one.
+/// The socket that systemd has opened for this process, if any.
 #[cfg(unix)]
 fn inherited() -> io::Result<Option<TcpListener>> {
     let Some(listener) = listenfd::ListenFd::from_env().take_tcp_listener(0)? else { return Ok(None) };
@@ -63,14 +63,13 @@ fn inherited() -> io::Result<Option<TcpListener>> {
     Ok(None)
 }
 
-/// Listens so that a relay that comes later can do the same. Now the address must be free: what else has it is not a relay that
-/// knows the turns of this one.
+/// Listens so that a later relay can do the same. The address must be free now: no other program knows its turns.
 async fn alone(address: SocketAddr) -> io::Result<TcpListener> {
     drop(TcpListener::bind(address).await?);
     shared(address)
 }
 
-/// Listens beside others of the same user.
+/// Listens beside other processes of the same user.
 fn shared(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     #[cfg(unix)]

@@ -20,7 +20,7 @@ use crate::identity::Caller;
 use crate::limits::Kind;
 use crate::log::{Head, TurnKey};
 
-/// Who asks, and with what.
+/// A request with its caller.
 pub(super) struct Asked<'a> {
     pub(super) app: &'a Arc<App>,
     pub(super) agent: usize,
@@ -63,7 +63,7 @@ impl Asked<'_> {
             "readers": readers,
             "stop": is_logged,
             "retention_seconds": self.app.config.log.retention.as_secs(),
-            // Those that a client can meet by itself.
+            // The limits that a client can reach by itself.
             "limits": {
                 "turns_per_subject": limits.turns_per_subject,
                 "streams_per_subject": limits.streams_per_subject,

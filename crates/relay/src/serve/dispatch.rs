@@ -1,4 +1,4 @@
-//! Which agent a request is for, who sends it, and what it does.
+//! Finds a request's agent, its caller, and its route.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::held::Words;
 use crate::route::{self, Action, StartBody, Unmatched};
 use crate::tunnel::{self, Tunnel};
 
-/// The first segment of the relay's own paths, below an agent's.
+/// The beginning of the relay's own paths, below an agent's.
 const OWN: &str = "/_turnwire/v1";
-/// A token in the address, which only sockets may have: pages cannot set headers on them.
+/// A token in the address, for sockets only: pages cannot set their headers.
 const TOKEN: &str = "access_token";
 
 /// Answers a request.
@@ -27,7 +27,7 @@ pub(super) async fn answer(State(app): State<Arc<App>>, request: Request) -> Res
     let mut response = handle(app, request).await.unwrap_or_else(IntoResponse::into_response);
     let head = response.headers_mut();
     head.insert(edge::RELAY, HeaderValue::from_static("1"));
-    // What one user gets is not for the next one at the same cache.
+    // A cache must not return one user's response to another.
     head.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
@@ -93,7 +93,7 @@ async fn handle(app: Arc<App>, request: Request) -> Result<Response, Refusal> {
         (keys, true) => {
             Some(StartBody::read(&body, keys).and_then(|body| body.named()).map_err(Refusal::bad)?)
         }
-        // Nothing is kept from anyone: what the agent makes of the body is its own affair.
+        // Nothing is hidden from any user here, so how the agent reads the body does not matter.
         (_, false) => StartBody::any(&body).and_then(|body| body.named()).ok(),
     };
     let session = access::permit(&call, named.as_ref()).await?;

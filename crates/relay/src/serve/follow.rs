@@ -1,5 +1,5 @@
-//! Follows a turn that another relay owns: reads it from the log as it grows, for the readers here. Hints make it quick; without
-//! them it finds the same a second later.
+//! Follows a turn that another relay owns: reads it from the log as it grows, for the readers here. With hints it reads
+//! at once; without them, within a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use super::hub::Hub;
 use crate::log::{Head, Hint, LogError, SharedLog, TurnKey};
 use crate::mutant::mutant;
 
-/// How often the log is looked at without a hint.
+/// How often to read the log without a hint.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the log may be behind what readers have seen: its owner repairs it.
+/// How long the log may be behind what readers have seen, while its owner repairs it.
 const REPAIR: Duration = Duration::from_secs(3);
-/// How much is read at once.
+/// How many bytes to read at once.
 const PAGE: usize = 256 << 10;
 
 /// The hub of a turn that runs elsewhere.
@@ -25,10 +25,10 @@ pub(super) fn follow(app: &Arc<App>, key: TurnKey, head: Head) -> Arc<Hub> {
         let (app, followed) = (app.clone(), Arc::downgrade(&hub));
         let running = tokio::spawn(run(app.clone(), key.clone(), hub.clone()));
         tokio::spawn(async move {
-            // A fault of the relay must not leave readers waiting.
+            // If the task panics, readers must not be left waiting.
             let is_over = running.await.unwrap_or(false);
             let Some(hub) = followed.upgrade() else { return };
-            // It goes before its readers do: who comes again must find the log.
+            // Before its readers leave: a reader that reconnects must find the log.
             app.hubs.close(&key, &hub);
             if !is_over {
                 hub.send_away();
@@ -38,22 +38,22 @@ pub(super) fn follow(app: &Arc<App>, key: TurnKey, head: Head) -> Arc<Hub> {
     hub
 }
 
-/// What a look at the log has found.
+/// The result of a look at the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// The turn runs, and this is all of it.
+    /// The turn is running, and this is all of it.
     Running,
-    /// It has ended, and readers know how.
+    /// It has ended, and readers were informed.
     Ended,
-    /// The log ends before what readers have seen, or is not there: for now, or for good.
+    /// The log ends before what readers have seen, or does not exist, temporarily or for good.
     Shorter,
-    /// The log is another one.
+    /// It is a different log.
     Changed,
     /// The log does not answer.
     Nothing,
 }
 
-/// Follows until the turn has ended, or it cannot be followed any more, or no one reads it. Returns whether readers know the end.
+/// Follows until the turn has ended, cannot be followed any more, or has no readers. Returns whether they know the end.
 async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
     let Some(shared) = app.log.shared() else { return false };
     let on_leave = app.config.upstreams.iter().find(|upstream| upstream.name == key.upstream);
@@ -77,13 +77,13 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
                     return true;
                 }
                 if counts_readers && hub.readers() > 0 {
-                    // The next second does it, if this one does not.
+                    // The next second retries a failure.
                     let _ = shared.note_readers(key.clone()).await;
                 }
                 if mutant!("hint_relied_on") && !is_first {
                     continue;
                 }
-                // The first look is there to find what was before it.
+                // The first look finds what was written before.
                 std::mem::take(&mut is_first)
             }
         };
@@ -101,7 +101,7 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
     }
 }
 
-/// Delivers what a hint has. Returns whether nothing more can be new.
+/// Delivers a hint's frames. Returns whether the log need not be read.
 fn took(hub: &Hub, hint: Hint) -> bool {
     let Hint::Frames { log, first, mut frames } = hint else { return false };
     let known = hub.watch().borrow().clone();
@@ -136,7 +136,7 @@ async fn look(shared: &dyn SharedLog, key: &TurnKey, hub: &Hub) -> Found {
     loop {
         let last = hub.watch().borrow().last;
         if head.last < last {
-            // What was appended after the head was read comes with the next look.
+            // Frames that were appended after the head was read are found by the next look.
             return if head.end.is_some() || is_shorter(shared, key, last).await {
                 Found::Shorter
             } else {

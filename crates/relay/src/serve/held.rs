@@ -26,14 +26,14 @@ use crate::tunnel;
 
 /// The largest message of an agent, in bytes.
 const LARGEST: usize = 64 << 20;
-/// How many messages may wait to be sent to an agent. Then its readers wait as well.
+/// How many messages may wait for an agent. When there are more, its readers wait as well.
 const WAITING: usize = 4;
-/// How often an agent is asked for a sign of life, and how long it may give none.
+/// How often an agent is pinged, and how long it may be silent.
 const BEAT: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_mins(1);
-/// How long an agent may take until its socket is open.
+/// How long an agent may take to open its socket.
 const OPENING: Duration = Duration::from_secs(10);
-/// How long nothing was said on a socket before a relay that ends closes it: what follows an answer may be on its way.
+/// How long a socket must be quiet before a relay that shuts down closes it: more may be in flight.
 const QUIET: Duration = Duration::from_secs(2);
 /// How long a closing socket may take.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// The socket of a client or of an agent.
 pub(super) type Socket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// All of them.
+/// All held sockets.
 #[derive(Debug, Default)]
 pub(super) struct HeldSockets(Mutex<HashMap<Key, Slot>>);
 
@@ -52,10 +52,10 @@ struct Key {
     conversation: String,
 }
 
-/// The place of a socket. It is locked while the socket is opened, so that it is opened once.
+/// The slot of a socket. It is locked while the socket is opened, so that it is opened once.
 type Slot = Arc<tokio::sync::Mutex<Option<Arc<Held>>>>;
 
-/// Removes a place that nothing was put into, also if its caller gave up meanwhile.
+/// Removes an empty slot, even if its caller was cancelled.
 struct Tidy<'a>(&'a HeldSockets, &'a Key);
 
 impl Drop for Tidy<'_> {
@@ -68,16 +68,16 @@ impl Drop for Tidy<'_> {
 #[derive(Debug)]
 pub(super) struct Held {
     socket: Mutex<HeldSocket>,
-    /// When something was said last, by either side.
+    /// When either side last sent a message.
     said_at: Mutex<Instant>,
-    /// Changes with each message in the journal.
+    /// Notifies of each message in the journal.
     news: watch::Sender<()>,
-    /// What the agent gets.
+    /// The messages for the agent.
     to_agent: mpsc::Sender<String>,
     ending: Notify,
 }
 
-/// A socket that was opened: what reads and writes it, and that it counts as in use.
+/// An opened socket: both of its halves, and its guard of the limit.
 struct Opened {
     socket: Socket,
     for_agent: mpsc::Receiver<String>,
@@ -85,7 +85,7 @@ struct Opened {
 }
 
 impl HeldSockets {
-    /// The caller's socket of this conversation. It is opened if it is not there.
+    /// The caller's socket of this conversation. Opens it if necessary.
     pub(super) async fn open(
         &self,
         call: &Call,
@@ -109,7 +109,7 @@ impl HeldSockets {
             *place = Some(held.clone());
             Ok((held, Some(opened)))
         };
-        // With the wait for others that open it.
+        // This includes waiting for another caller that opens it.
         let opening: Result<_, Refusal> = timeout(OPENING, opening).await.map_err(|_| Refusal::unopened())?;
         let (held, opened) = opening?;
         let Some(opened) = opened else { return Ok(held) };
@@ -121,10 +121,10 @@ impl HeldSockets {
         Ok(held)
     }
 
-    /// Removes a place that is empty, or whose socket has ended, unless it is about to be filled.
+    /// Removes a slot that is empty, or whose socket has ended, unless it is about to be filled.
     fn forget(&self, key: &Key) {
         let mut all = self.all();
-        // Only here, under the lock, are places shared.
+        // Slots are shared only here, under the lock.
         let is_over = all.get(key).is_some_and(|slot| {
             Arc::strong_count(slot) == 1
                 && slot
@@ -140,7 +140,7 @@ impl HeldSockets {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those that are open, each with its conversation.
+    /// The open ones, with their conversations.
     fn held(&self, is_meant: impl Fn(&Key) -> bool) -> Vec<(String, Arc<Held>)> {
         let held = |(key, slot): (&Key, &Slot)| {
             let held = slot.try_lock().ok()?.clone()?;
@@ -149,14 +149,14 @@ impl HeldSockets {
         self.all().iter().filter(|(key, _)| is_meant(key)).filter_map(held).collect()
     }
 
-    /// Those of a user, by conversation.
+    /// Those of a user, with their conversations.
     pub(super) fn of(&self, upstream: &str, subject: &str) -> Vec<(String, Arc<Held>)> {
         let mut own = self.held(|key| key.upstream == upstream && *key.subject == *subject);
         own.sort_by(|(one, _), (other, _)| one.cmp(other));
         own
     }
 
-    /// How many bytes all journals need, about.
+    /// The approximate size of all journals in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.held(|_| true).iter().map(|(_, held)| held.socket().bytes()).sum()
     }
@@ -168,7 +168,7 @@ impl HeldSockets {
         for (_, held) in idle {
             held.end(EndReason::Drained);
         }
-        // One that is just being opened is not known yet.
+        // The state of a socket that is just being opened is unknown.
         let unknown = self.all().values().filter(|slot| slot.try_lock().is_err()).count();
         busy.len() + unknown
     }
@@ -179,7 +179,7 @@ impl HeldSockets {
 }
 
 impl Held {
-    /// One that is open, and what its agent gets.
+    /// A new open socket, and the receiver of its agent's messages.
     pub(super) fn new(
         words: &'static Words,
         bounds: Bounds,
@@ -200,7 +200,7 @@ impl Held {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether something is awaited, or may be on its way.
+    /// Whether something is awaited, or may be in flight.
     fn is_busy(&self) -> bool {
         self.socket().is_busy() || self.said_at().elapsed() < QUIET
     }
@@ -209,21 +209,21 @@ impl Held {
         self.said_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes with each message for readers.
+    /// Notifies of each message for readers.
     pub(super) fn news(&self) -> watch::Receiver<()> {
         self.news.subscribe()
     }
 
-    /// A reader comes. An earlier connection of its hears of it.
+    /// Attaches a reader. Its earlier connection is notified.
     pub(super) fn attach(&self, name: &str, place: Option<Place>) -> Result<Attached, Refused> {
         let attached = self.socket().attach(name, place);
         self.news.send_replace(());
         attached
     }
 
-    /// A reader says something. Returns when the agent has room for it.
+    /// Handles a reader's message. Returns when the agent has room for it.
     pub(super) async fn said(&self, reader: ReaderKey, text: &str) {
-        // First there must be room: what is noted as sent must be sent, also if the reader's connection ends meanwhile.
+        // Room comes first: a message that is recorded as sent must be sent, even if the reader disconnects.
         let Ok(room) = self.to_agent.reserve().await else { return };
         let sent = self.socket().said(reader, text);
         *self.said_at() = Instant::now();
@@ -233,7 +233,7 @@ impl Held {
         }
     }
 
-    /// The agent says something.
+    /// Handles a message of the agent.
     pub(super) async fn heard(&self, text: &str) {
         let sent = self.socket().heard(text);
         *self.said_at() = Instant::now();
@@ -243,12 +243,12 @@ impl Held {
 
     async fn send(&self, text: Option<String>) {
         if let Some(text) = text {
-            // Without the agent, the socket has ended, and readers are told.
+            // Without the agent, the socket has ended, and readers are notified.
             let _ = self.to_agent.send(text).await;
         }
     }
 
-    /// It ends. Readers are told.
+    /// Ends it, and notifies its readers.
     pub(super) fn end(&self, reason: EndReason) {
         self.socket().end(reason);
         self.news.send_replace(());
@@ -263,7 +263,7 @@ impl Held {
                 match message {
                     Message::Text(text) => self.heard(&text).await,
                     Message::Close(_) => break,
-                    // Only a sign of life: these protocols send nothing binary.
+                    // Only a sign of life: these protocols send no binary messages.
                     _ => {}
                 }
             }
@@ -279,7 +279,7 @@ impl Held {
                     },
                     _ = beat.tick() => Message::Ping(Bytes::new()),
                 };
-                // One that does not read is not there either.
+                // An agent that does not read counts as gone.
                 if !matches!(timeout(SILENCE, to.send(message)).await, Ok(Ok(()))) {
                     return;
                 }
@@ -299,7 +299,7 @@ impl Held {
         let _ = timeout(FAREWELL, to.close()).await;
     }
 
-    /// Returns when it had no reader for so long.
+    /// Returns when there was no reader for this long.
     async fn left(&self, idle: Duration) {
         let mut looks = interval((idle / 8).clamp(Duration::from_millis(20), Duration::from_secs(5)));
         let mut since = None;

@@ -1,4 +1,4 @@
-//! What the readers of a running turn share: how far it is, and its last frames.
+//! What the readers of a running turn share: its progress, and its last frames.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,32 +14,32 @@ use crate::mutant::mutant;
 use crate::observe::Linked;
 use crate::turn::End;
 
-/// How much of one turn is kept in memory, in bytes. Readers who are further behind read the log.
+/// The memory for one turn's frames, in bytes. Readers that are further behind read the log.
 const RING: usize = 256 << 10;
-/// How many pages that were read from the log are kept for those who come at the same time.
+/// How many pages from the log are kept for readers that need them at the same time.
 const PAGES: usize = 8;
-/// How much of all turns.
+/// The memory for the frames of all turns, in bytes.
 const RINGS: usize = 256 << 20;
 
-/// How far a turn is.
+/// The progress of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Known {
-    /// The last frame that the log has.
+    /// The last frame in the log.
     pub(super) last: u64,
     pub(super) end: Option<End>,
     pub(super) response: Option<ResponseHead>,
     /// Nothing was sent to the agent.
     pub(super) is_unsent: bool,
-    /// How often readers were sent away: those who are there have to come again, here or elsewhere.
+    /// How often readers were sent away: those connected at that time have to reconnect, here or to another relay.
     pub(super) departures: u64,
 }
 
-/// What the owner is asked to do.
+/// A request to the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
     /// The user stops the turn.
     Stop,
-    /// The process ends.
+    /// The process is shutting down.
     Drain,
 }
 
@@ -52,10 +52,10 @@ pub(super) struct Hub {
     pub(super) span: Linked,
     known: watch::Sender<Known>,
     ring: Mutex<Ring>,
-    /// The pages that were last read from the log, each with the offset before it, until there are newer frames. Readers who all
-    /// come again at once share them.
+    /// The pages last read from the log, each with the offset before it, until there are newer frames. Readers that all
+    /// reconnect at once share them.
     pages: tokio::sync::Mutex<VecDeque<(u64, Vec<Bytes>)>>,
-    /// To the owner, if it is in this process.
+    /// The owner, if it is in this process.
     owner: Option<mpsc::UnboundedSender<Request>>,
     readers: AtomicUsize,
     all_bytes: Arc<AtomicUsize>,
@@ -64,10 +64,10 @@ pub(super) struct Hub {
 #[derive(Debug, Default)]
 struct Ring {
     frames: VecDeque<Bytes>,
-    /// The offset of the first one.
+    /// The offset of the first frame.
     first: u64,
     bytes: usize,
-    /// The last frame that came from the agent in this process, and when the first of those with it did.
+    /// The last frame that arrived from the agent in this process, and when the first frame of its batch did.
     came: Option<(u64, Instant)>,
 }
 
@@ -80,47 +80,47 @@ impl Hub {
         self.owner.is_some()
     }
 
-    /// Asks the owner, and returns whether it is in this process.
+    /// Sends a request to the owner, and returns whether it is in this process.
     pub(super) fn ask(&self, request: Request) -> bool {
         if let Some(owner) = &self.owner {
-            // One that has ended has nothing left to do.
+            // An owner that has ended has nothing left to do.
             let _ = owner.send(request);
         }
         self.is_owned()
     }
 
-    /// Lets all readers come again.
+    /// Makes all readers reconnect.
     pub(super) fn send_away(&self) {
         self.known.send_modify(|known| known.departures += 1);
     }
 
-    /// The agent has begun to answer.
+    /// Records that the agent has begun to answer.
     pub(super) fn responded(&self, response: ResponseHead) {
         self.known.send_modify(|known| known.response = Some(response));
     }
 
-    /// Nothing was sent to the agent.
+    /// Records that nothing was sent to the agent.
     pub(super) fn unsent(&self) {
         self.known.send_modify(|known| known.is_unsent = true);
     }
 
-    /// When those of the frames that are delivered next, up to this one, came from the agent.
+    /// Records when those of the next delivered frames, up to this one, arrived from the agent.
     pub(super) fn came(&self, last: u64, since: Option<Instant>) {
         if let Some(since) = since {
             lock(&self.ring).came = Some((last, since));
         }
     }
 
-    /// How long ago this frame came, if it is among the newest ones.
+    /// How long ago this frame arrived, if it is among the newest ones.
     pub(super) fn age(&self, last: u64) -> Option<Duration> {
         lock(&self.ring).came.filter(|&(newest, _)| newest == last).map(|(_, since)| since.elapsed())
     }
 
-    /// The log has these frames, the last of which is `last`, and this end.
+    /// Delivers frames that the log has, the last of which is `last`, and the end.
     pub(super) fn deliver(&self, frames: Vec<Bytes>, last: u64, end: Option<End>) {
         let mut ring = lock(&self.ring);
         let first = last + 1 - frames.len() as u64;
-        // What the log has lost comes again.
+        // Frames that the log has lost are delivered again.
         if ring.first + ring.frames.len() as u64 != first {
             self.all_bytes.fetch_sub(ring.bytes, Ordering::Relaxed);
             *ring = Ring { first, came: ring.came, ..Ring::default() };
@@ -148,12 +148,12 @@ impl Hub {
         });
     }
 
-    /// The log is gone: this is all that readers get.
+    /// Ends the turn for readers: the log is gone, and nothing more can be read.
     pub(super) fn abandon(&self, end: End) {
         self.known.send_modify(|known| known.end = Some(end));
     }
 
-    /// Frames after an offset: from memory, or else as they are read from the log. None if the log has none.
+    /// Frames after an offset, from memory or else as they are in the log. `None` if the log has none.
     pub(super) async fn page(
         &self,
         after: u64,
@@ -163,7 +163,7 @@ impl Hub {
         if let Some(page) = self.in_memory(after, max_bytes) {
             return Ok(page);
         }
-        // The others wait for it.
+        // The other readers wait for this one.
         let mut pages = self.pages.lock().await;
         let rest = |(before, page): &(u64, Vec<Bytes>)| {
             let skip = usize::try_from(after.checked_sub(*before)?).ok()?;
@@ -198,7 +198,7 @@ impl Hub {
         (!page.is_empty()).then_some(page)
     }
 
-    /// So many frames from this offset on, if all of them are in memory.
+    /// This many frames from this offset on, if all of them are in memory.
     pub(super) fn range(&self, first: u64, count: usize) -> Option<Vec<Bytes>> {
         let ring = lock(&self.ring);
         let skip = usize::try_from(first.checked_sub(ring.first)?).ok()?;
@@ -206,7 +206,7 @@ impl Hub {
         (range.len() == count).then_some(range)
     }
 
-    /// Whether all turns together have more in memory than they may.
+    /// Whether all turns together use more memory than they may.
     pub(super) fn is_crowded(&self) -> bool {
         self.all_bytes.load(Ordering::Relaxed) > RINGS
     }
@@ -243,7 +243,7 @@ impl Drop for Reading {
 pub(super) struct Hubs {
     open: Mutex<HashMap<TurnKey, Arc<Hub>>>,
     bytes: Arc<AtomicUsize>,
-    /// The turns that are being made: a hub is there as soon as its turn is in the log.
+    /// The turns that are being created: a hub exists as soon as its turn is in the log.
     pub(super) making: Making,
 }
 
@@ -302,7 +302,7 @@ impl Hubs {
         }
     }
 
-    /// Forgets a hub. Those who have it keep it.
+    /// Removes a hub from the list. Its users keep it.
     pub(super) fn close(&self, key: &TurnKey, hub: &Arc<Hub>) {
         let mut open = lock(&self.open);
         if open.get(key).is_some_and(|it| Arc::ptr_eq(it, hub)) {
@@ -310,10 +310,10 @@ impl Hubs {
         }
     }
 
-    /// Forgets a hub if only its follower has it. Returns whether it did.
+    /// Removes a hub if only its follower uses it. Returns whether it did.
     pub(super) fn close_unused(&self, key: &TurnKey, hub: &Arc<Hub>) -> bool {
         let mut open = lock(&self.open);
-        // The follower has it, and this list, unless the turn has an owner here by now.
+        // The follower and this list hold it, unless the turn has an owner here by now.
         let is_listed = open.get(key).is_some_and(|it| Arc::ptr_eq(it, hub));
         let is_unused = Arc::strong_count(hub) <= 1 + usize::from(is_listed);
         if is_unused && is_listed {

@@ -1,4 +1,4 @@
-//! The beginning and the end of the process, and what it does in between by itself.
+//! The start and the shutdown of the process, and its background tasks.
 
 use std::fmt;
 use std::future::pending;
@@ -27,23 +27,23 @@ use crate::log::{
 };
 use crate::observe;
 
-/// How long a reader may take nothing of what is written to it. It can come again.
+/// How long a reader may accept no bytes. It can reconnect.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How long readers have to hear of the end.
+/// How long readers have to receive the end.
 const FAREWELL: Duration = Duration::from_secs(3);
-/// How often a relay that ends looks for one that takes its place.
+/// How often a relay that shuts down looks for its successor.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Why the relay does not run.
+/// Why the relay cannot run.
 #[derive(Debug)]
 pub enum Failure {
-    /// An address cannot be listened on.
+    /// An address is not available.
     Listen(SocketAddr, std::io::Error),
     /// The log cannot be used.
     Log(LogError),
     /// The certificate cannot be used.
     Certificate(String),
-    /// What is in the memory of a relay that runs cannot be reached from here.
+    /// The memory of a running relay cannot be reached from here.
     InMemory,
 }
 
@@ -68,7 +68,7 @@ impl From<LogError> for Failure {
     }
 }
 
-/// Where a relay listens.
+/// The addresses of a relay.
 #[derive(Debug, Clone, Copy)]
 pub struct Addresses {
     /// For pages.
@@ -77,7 +77,7 @@ pub struct Addresses {
     pub admin: Option<SocketAddr>,
 }
 
-/// Serves until `stop` is ready, then lets turns end, as long as the config allows.
+/// Serves until `stop` completes, then lets turns end, as long as the config allows.
 pub async fn serve(
     config: Config,
     ready: impl FnOnce(Addresses),
@@ -89,7 +89,7 @@ pub async fn serve(
     let company = company(&*log).await;
     let failed = |address| move |error| Failure::Listen(address, error);
     let listener = bind::pages(config.listen, company).await.map_err(failed(config.listen))?;
-    // Beside another relay its address is free only later.
+    // Another relay on this machine may release its address only later.
     let mut admin = Box::pin(async move {
         match config.admin {
             Some(address) => bind::admin(address, company).await.map(Some).map_err(failed(address)),
@@ -136,7 +136,7 @@ pub async fn serve(
     }
 }
 
-/// Reads the certificate, and from then on whenever it changes.
+/// Reads the certificate, and again when its files change.
 fn tls(config: &Config) -> Result<Option<TlsAcceptor>, Failure> {
     let Some(files) = &config.tls else { return Ok(None) };
     let certificate = Certificate::open(files).map_err(|problem| Failure::Certificate(problem.text))?;
@@ -144,12 +144,12 @@ fn tls(config: &Config) -> Result<Option<TlsAcceptor>, Failure> {
     Ok(Some(certificate.acceptor()))
 }
 
-/// Who else uses the log now.
+/// Which other processes use the log now.
 async fn company(log: &dyn ReplayLog) -> Company {
     match log.shared() {
-        // One that does not answer is asked again by whatever uses it next.
+        // If the log does not answer, its next user reports that.
         Some(shared) => shared.company().await.unwrap_or(Company::Unknown),
-        // Nothing can read its turns but this process.
+        // Only this process can read its turns.
         None => Company::Unknown,
     }
 }
@@ -180,7 +180,7 @@ async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<
     RedisLog::open(url, password.and_then(Secret::text), lifetimes(config)).await
 }
 
-/// Starts no more turns, and waits for those that run. What takes too long is cut, and its readers are told.
+/// Starts no more turns, and waits for running ones. Turns that take too long are cut, and their readers are informed.
 async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     app.is_draining.store(true, Ordering::SeqCst);
     let at_first = company(&*app.log).await;
@@ -191,7 +191,7 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     let hand_over = async {
         let Some(shared) = app.log.shared() else { return };
         if at_first == Company::Alone {
-            // Twice in a row: one that begins uses the log before it listens, and may still fail.
+            // Twice in a row: a starting relay uses the log before it listens, and may still fail.
             let mut seen = 0;
             while seen < 2 {
                 sleep(LOOK).await;
@@ -199,7 +199,7 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
             }
             drains.send_replace(Some(Company::Beside));
         }
-        // Others can read to them what runs here.
+        // Other relays can serve the turns that run here.
         app.hubs.all().iter().for_each(|hub| hub.send_away());
     };
     let is_busy = || app.sockets.end_idle() > 0 || app.hubs.making.is_busy() || owned().next().is_some();
@@ -212,7 +212,7 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     let cut = async {
         app.sockets.end_all();
         while is_busy() {
-            // Each time: a start that waited for the log may open its turn only now.
+            // Each time: a start that waited for the log may create its turn only now.
             for hub in owned() {
                 hub.ask(Request::Drain);
             }
@@ -227,11 +227,11 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
         () = sleep_until(deadline) => drop(timeout(FAREWELL, cut).await),
     }
     app.hubs.all().iter().for_each(|hub| hub.send_away());
-    // Readers of what has just ended.
+    // Gives readers of turns that have just ended time to receive the end.
     sleep(Duration::from_millis(300)).await;
 }
 
-/// What a config needs from outside, each with what is wrong with it, if anything.
+/// Checks what a config needs from outside, and returns the result for each.
 pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
     let mut results = Vec::new();
     let store = match &config.log.store {
@@ -261,7 +261,7 @@ pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
             head.insert(name, value.value());
         }
         let client = client::client(&upstream.url);
-        // Any answer shows that it is there; what it says of this path is its own affair.
+        // Any response shows that the server is there, whatever it says about this path.
         let answer = client::get(&client, upstream.url.uri(), head, Duration::from_secs(5), 1 << 20).await;
         let result = match answer {
             Ok((parts, _)) if parts.status == axum::http::StatusCode::UNAUTHORIZED => {
@@ -275,7 +275,7 @@ pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
     results
 }
 
-/// Removes what a log has. Returns how many turns.
+/// Removes data from a log. Returns how many turns.
 pub async fn purge(config: &Config, what: Purge) -> Result<usize, Failure> {
     match &config.log.store {
         Store::Memory => Err(Failure::InMemory),

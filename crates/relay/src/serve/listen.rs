@@ -1,4 +1,4 @@
-//! Accepts connections, and serves each: HTTP/1.1 or HTTP/2, as it begins, and inside TLS if there is a certificate.
+//! Accepts connections, and serves each with HTTP/1.1 or HTTP/2, as it begins, inside TLS if there is a certificate.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -25,32 +25,32 @@ use tower_service::Service as _;
 use super::bind::{Draining, left_to_others};
 use crate::connection::{Connection, Listener, Socket};
 
-/// How long a connection may take to agree on encryption.
+/// The time limit of the TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How often is looked whether the rest of the first bytes has come.
+/// How often to check whether the rest of the first bytes has arrived.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a connection may take to send the head of a request, from the end of those before: longer than proxies keep idle
-/// connections, so that none closes while a proxy sends a request on it.
+/// How long a connection may take to send a request's head, counted from the end of the previous request. It is longer
+/// than proxies keep idle connections, so that none closes while a proxy sends a request on it.
 const HEAD: Duration = Duration::from_mins(2);
-/// How HTTP/2 begins without TLS (RFC 9113, section 3.4). No method of HTTP/1.1 begins so.
+/// The beginning of HTTP/2 without TLS (RFC 9113, section 3.4). No method of HTTP/1.1 begins like this.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0";
-/// How often an HTTP/2 connection is asked whether the other side is there.
+/// How often an HTTP/2 connection is pinged.
 const PING: Duration = Duration::from_secs(30);
-/// The most requests at once on an HTTP/2 connection.
+/// The most simultaneous requests on an HTTP/2 connection.
 const STREAMS: u32 = 250;
-/// The most that waits, for each of these requests, until its reader takes it.
+/// The most bytes that wait for the reader, for each of these requests.
 const WAITING_BYTES: usize = 64 << 10;
 
 /// What serves a connection.
 #[derive(Clone)]
 struct Service {
     router: Router,
-    /// Changes when the relay begins to end. Connections that are open then end too, so that their clients call another relay:
-    /// with HTTP/2 after the requests that they have, with HTTP/1.1 after the next answer, which says so.
+    /// Set when the relay begins to shut down. Open connections then end too, so that their clients connect to another
+    /// relay: with HTTP/2 after their current requests, with HTTP/1.1 after the next response, which announces it.
     draining: watch::Receiver<Draining>,
 }
 
-/// Serves what comes, for ever; new connections only until another relay of this machine is to have them.
+/// Serves connections for ever, but accepts new ones only until another relay of this machine takes over.
 pub(super) async fn serve(
     mut listener: Listener,
     tls: Option<TlsAcceptor>,
@@ -75,7 +75,7 @@ pub(super) async fn serve(
     pending().await
 }
 
-/// The other side says in the handshake what it speaks. One that fails is its own affair.
+/// Serves a connection whose handshake negotiates the protocol. Failed handshakes are ignored.
 async fn encrypted(socket: Socket, tls: TlsAcceptor, service: Service) {
     let connection = socket.handle();
     let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(socket)).await else { return };
@@ -86,11 +86,11 @@ async fn encrypted(socket: Socket, tls: TlsAcceptor, service: Service) {
     }
 }
 
-/// The first bytes say it.
+/// Serves a connection whose first bytes show the protocol.
 async fn plain(socket: Socket, service: Service) {
     let Ok(Ok(1..)) = timeout(HEAD, socket.peek(&mut [0])).await else { return };
     match timeout(HANDSHAKE, is_http2(&socket)).await {
-        // Apart: what it needs is not to be part of every other connection.
+        // Boxed, so that its memory is not part of every other connection.
         Ok(true) => Box::pin(serve_http2(socket, service, HEAD)).await,
         Ok(false) => {
             let connection = socket.handle();
@@ -100,7 +100,7 @@ async fn plain(socket: Socket, service: Service) {
     }
 }
 
-/// Whether a connection begins as HTTP/2, which may come in several pieces. They are looked at and not taken, since to give them back
+/// Whether a connection begins as HTTP/2, perhaps in several pieces. The bytes are only peeked at: putting them back
 /// would cost each connection 8 KiB.
 async fn is_http2(socket: &Socket) -> bool {
     loop {
@@ -113,7 +113,7 @@ async fn is_http2(socket: &Socket) -> bool {
     }
 }
 
-/// Serves a connection until it ends. How it ends is known to those who answer its requests.
+/// Serves a connection until it ends. Its requests' handlers decide how it ends.
 async fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     connection: Connection,
@@ -138,19 +138,19 @@ async fn serve_http1(
     let _ = http.serve_connection(TokioIo::new(stream), answer).with_upgrades().await;
 }
 
-/// The same. Its requests share the connection, so that none of them may end it. It ends when it had none for this long.
+/// The same for HTTP/2. Requests share the connection, so none of them may end it. It ends after this long without one.
 async fn serve_http2(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     Service { router, mut draining }: Service,
     idle: Duration,
 ) {
-    // Each request has a share, until its answer is sent or given up.
+    // Each request holds a share until its response is sent or abandoned.
     let share = Arc::new(());
     let shares = Arc::downgrade(&share);
     let answer = service_fn(move |request: Request<Incoming>| {
         let (answer, share) = (router.clone().call(request.map(Body::new)), share.clone());
         async move {
-            // The body has the share, and so keeps it.
+            // The closure keeps the share as long as the body exists.
             let keep = |body: Body| Body::new(body.map_frame(move |frame| (frame, &share).0));
             answer.await.map(|response| response.map(keep))
         }
@@ -170,7 +170,7 @@ async fn serve_http2(
     let _ = http.await;
 }
 
-/// Returns when a connection had no request for so long.
+/// Returns when a connection had no request for this long.
 async fn unused(shares: &Weak<()>, idle: Duration) {
     let mut looks = interval(idle / 8);
     let mut since = None;
@@ -209,7 +209,7 @@ mod tests {
         let request = Request::get("http://relay/").body(Body::empty()).expect("a request");
         let answer = requests.send_request(request).await.expect("an answer, however late");
         assert_eq!(answer.into_body().collect().await.expect("all of it").to_bytes(), "late");
-        // The client keeps what it sends requests with.
+        // The client keeps its request sender.
         timeout(Duration::from_secs(20), serving).await.expect("in time").expect("served");
         connection.await.expect("run").expect("a good end");
         assert!(requests.is_closed());

@@ -1,4 +1,4 @@
-//! Starts of the same turn wait for each other. Those of different turns do not: a log may be a round trip away.
+//! Serializes starts of the same turn. Other starts do not wait: a log may be a round trip away.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,36 +7,36 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::log::TurnKey;
 
-/// The turns that are being made, each with the lock of its starts.
+/// The turns that are being created, each with the lock of its starts.
 #[derive(Debug, Default)]
 pub(super) struct Making(Mutex<HashMap<TurnKey, Arc<tokio::sync::Mutex<()>>>>);
 
 /// The only start of its turn, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Alone<'m> {
-    // In this order: the lock is given back before its place is looked at.
+    // In this order: the lock is released before its slot is checked.
     _lock: OwnedMutexGuard<()>,
     _place: Place<'m>,
 }
 
-/// The place of a turn's lock. It is removed with the last start that uses it, also with one that gave up.
+/// The slot of a turn's lock. It is removed with the last start that uses it, even a cancelled one.
 #[derive(Debug)]
 struct Place<'m>(&'m Making, TurnKey);
 
 impl Making {
-    /// Returns when no other start of this turn is under way.
+    /// Waits until no other start of this turn is in progress.
     pub(super) async fn alone(&self, key: TurnKey) -> Alone<'_> {
         let lock = self.all().entry(key.clone()).or_default().clone();
         let place = Place(self, key);
         Alone { _lock: lock.lock_owned().await, _place: place }
     }
 
-    /// Whether this turn is being made.
+    /// Whether this turn is being created.
     pub(super) fn has(&self, key: &TurnKey) -> bool {
         self.all().contains_key(key)
     }
 
-    /// Whether any turn is being made.
+    /// Whether any turn is being created.
     pub(super) fn is_busy(&self) -> bool {
         !self.all().is_empty()
     }
@@ -50,7 +50,7 @@ impl Making {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         let mut all = self.0.all();
-        // Only here, under the lock, are locks shared.
+        // Locks are shared only here, under the lock of the map.
         if all.get(&self.1).is_some_and(|lock| Arc::strong_count(lock) == 1) {
             all.remove(&self.1);
         }

@@ -1,15 +1,15 @@
 //! The HTTP server. In the order of a request:
 //! - `listen`: its connection;
-//! - `dispatch`: which agent, who calls, what for;
-//! - `access`: whose session it concerns;
-//! - `pass`: the request and its answer, for what is not kept; `socket`, the same for a WebSocket;
+//! - `dispatch`: its agent, its caller and its route;
+//! - `access`: its session;
+//! - `pass`: the request and its response, if not kept; `socket`, the same for a WebSocket;
 //! - `held`: the sockets to agents that are kept for their readers; `socket_reader`, one reader of such a socket;
-//! - `start`: begins a kept turn, or finds that it has begun, one start of a turn at a time (`making`); `owner` reads it from the
-//!   agent into the log, with what `asking` asks; `attach`, the protocol's own request for the rest of a turn;
-//! - `hub`: what readers of a running turn share; `follow` fills it with a turn that another relay owns; `read`, one reader;
+//! - `start`: begins a kept turn, or finds it, one start of a turn at a time (`making`); `owner` reads it from the
+//!   agent into the log, with the requests of `asking`; `attach`, the protocol's own request for the rest of a turn;
+//! - `hub`: what readers of a running turn share; `follow` fills it for a turn of another relay; `read`, one reader;
 //! - `control`: the relay's own requests;
-//! - `sweep`: finds turns that have lost their owner; `takeover` goes on with them, or ends them;
-//! - `admin`: metrics and health; `life`, the beginning and the end of the process.
+//! - `sweep`: finds turns that have lost their owner; `takeover` continues or ends them;
+//! - `admin`: metrics and health; `life`, the start and the shutdown of the process.
 
 mod access;
 mod admin;
@@ -71,9 +71,9 @@ pub(crate) struct App {
     traces: Traces,
     agents: Vec<Agent>,
     is_draining: AtomicBool,
-    /// When turns that still run are cut, once it ends.
+    /// When turns that are still running are cut, once shutdown has begun.
     drains_until: OnceLock<Instant>,
-    /// Asks the process to end.
+    /// Asks the process to shut down.
     ending: Notify,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Agent {
 /// A request that has passed the first checks.
 pub(crate) struct Call {
     app: Arc<App>,
-    /// The place of the agent among `App::agents`.
+    /// The index of the agent in `App::agents`.
     agent: usize,
     caller: Caller,
     matched: Matched,
@@ -128,12 +128,12 @@ impl App {
 }
 
 impl Agent {
-    /// The address of a path with its query, below the agent's own.
+    /// The full address of a path and query, below the agent's own.
     fn address(&self, target: &str) -> Option<Uri> {
         self.config.url.join(&target.parse().ok()?)
     }
 
-    /// A request to the agent, with its headers and the config's.
+    /// A request to the agent, with its headers and those of the config.
     fn request(
         &self,
         method: Method,
@@ -151,7 +151,7 @@ impl Agent {
         Some(request)
     }
 
-    /// A request of the relay's own.
+    /// The relay's own request to the agent.
     fn own(&self, request: route::Request) -> Option<Request<axum::body::Body>> {
         let mut head = HeaderMap::new();
         if request.body.is_some() {

@@ -1,4 +1,4 @@
-//! A request that is not kept, on its way to the agent, and the answer on its way back.
+//! Passes a request that is not kept to the agent, and the response back.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response as HttpResponse, StatusCode, header};
@@ -17,7 +17,7 @@ use crate::log::Purge;
 use crate::passing::Passing;
 use crate::route::Action;
 
-/// The largest answer that is read here: a list of sessions, or a new one.
+/// The largest response that is read here: a list of sessions, or a new session.
 const LARGEST: usize = 16 << 20;
 
 pub(super) async fn pass(call: &Call, session: Option<Session>, body: Bytes) -> Result<Response, Refusal> {
@@ -43,7 +43,7 @@ pub(super) async fn pass(call: &Call, session: Option<Session>, body: Bytes) -> 
         return Err(Refusal::key());
     }
     if answer.status().is_informational() {
-        // No one has asked it for another protocol.
+        // No client has asked to switch to another protocol.
         return Err(Refusal::unanswered());
     }
     let (is_owned, is_good) = (agent.config.is_owned, answer.status().is_success());
@@ -63,14 +63,14 @@ pub(super) async fn pass(call: &Call, session: Option<Session>, body: Bytes) -> 
     }
 }
 
-/// The answer as it comes.
+/// The response as it arrives.
 fn passed(call: &Call, answer: HttpResponse<Incoming>, stream: Option<crate::limits::InUse>) -> Response {
     let (parts, body) = answer.into_parts();
     let is_stream = parts
         .headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-    // As with turns that are kept: no one reads on with a token that is no longer good.
+    // As with kept turns, no stream outlives the caller's token.
     let body = Passing::new(body, call.connection.clone()).at_most(call.caller.stays());
     let body = match stream {
         Some(stream) => Body::new(body.holding(stream)),
@@ -85,23 +85,23 @@ fn passed(call: &Call, answer: HttpResponse<Incoming>, stream: Option<crate::lim
     response
 }
 
-/// Asks proxies on the way to pass each frame on at once.
+/// Asks proxies to pass each frame on at once.
 pub(super) fn unbuffered(response: &mut Response) {
     let head = response.headers_mut();
     head.insert("x-accel-buffering", HeaderValue::from_static("no"));
     head.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
 }
 
-/// Notes whose a new session is.
+/// Records the owner of a new session.
 async fn created(call: &Call, answer: HttpResponse<Incoming>, pointer: &str) -> Result<Response, Refusal> {
     let (parts, body) = read(answer).await?;
     let value: Value = serde_json::from_slice(&body).map_err(|_| Refusal::unanswered())?;
     let session = value.pointer(pointer).and_then(Value::as_str).ok_or_else(Refusal::unanswered)?;
     let subject = call.caller.subject.to_string();
-    // The agent has made it: this must not look as if the request could be sent again.
+    // The agent has made the session: the error must not suggest that the request can be repeated.
     let owner = call.app.log.own(call.agent().config.name.clone(), session.to_owned(), subject).await;
     let owner = owner.map_err(|_| Refusal::unanswered())?;
-    // An agent that uses an id again would show one user's session to another.
+    // An agent that reuses an id would show one user's session to another.
     if owner != *call.caller.subject {
         return Err(Refusal::new(
             StatusCode::BAD_GATEWAY,
@@ -112,7 +112,7 @@ async fn created(call: &Call, answer: HttpResponse<Incoming>, pointer: &str) -> 
     Ok(whole(&parts, body))
 }
 
-/// Leaves in a list what is the caller's.
+/// Keeps in a list what belongs to the caller.
 async fn listed(
     call: &Call,
     answer: HttpResponse<Incoming>,
@@ -132,7 +132,7 @@ async fn listed(
     }
     *items = own;
     if let Some(total) = value.get_mut("total") {
-        // Callers are not told how many there are of all users.
+        // Callers do not learn the number of all users' sessions.
         *total = Value::Null;
     }
     Ok(whole(&parts, value.to_string().into()))

@@ -1,4 +1,4 @@
-//! A reader of a kept turn: any number of them, from any place in it.
+//! Readers of kept turns, any number of them, from any place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,24 +26,24 @@ use crate::observe::Span;
 use crate::sse::numbered;
 use crate::turn::{End, Reader, Step};
 
-/// How much is written at once.
+/// How many bytes are written at once.
 pub(super) const PAGE: usize = 64 << 10;
-/// Silence after which a reader gets a comment, so that nothing on the way takes the connection for dead.
+/// The silence after which a reader gets a comment, so that proxies do not close the connection as idle.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How long a reader may be ahead of what is known here: it has read elsewhere, or the log is being repaired.
+/// How long a reader may be ahead of what is known here: it has read from another relay, or the log is being repaired.
 const AHEAD: Duration = Duration::from_secs(3);
 
-/// How long to wait until a log is read again that does not answer.
+/// The pause before a log that does not answer is read again.
 const AGAIN: Duration = Duration::from_millis(200);
-/// One write in so many is measured: thousands of readers of one turn are not to be held up by it.
+/// One write in this many is measured, so that measuring does not delay thousands of readers of one turn.
 const MEASURED: u32 = 8;
 
-/// Where a turn is read from.
+/// The source of a turn's frames.
 pub(super) enum Source {
-    /// It runs, here or elsewhere.
+    /// A turn that is running, here or elsewhere.
     Open(Arc<Hub>),
-    /// It has ended.
+    /// A turn that has ended.
     Closed(u64, Known),
 }
 
@@ -58,14 +58,14 @@ impl Source {
             if app.log.shared().is_some() {
                 return Ok((Self::Open(follow::follow(app, key, head)), request));
             }
-            // Its end could not be written. The sweep does that as soon as the log answers.
+            // Its end could not be written. The sweep writes it as soon as the log answers.
             return Err(unsettled());
         }
         let known = Known { last: head.last, end: head.end, response: head.response, ..Known::default() };
         Ok((Self::Closed(head.log, known), request))
     }
 
-    /// The hub of a turn that runs.
+    /// The hub of a running turn.
     pub(super) fn hub(&self) -> Option<&Hub> {
         match self {
             Self::Open(hub) => Some(hub),
@@ -87,12 +87,12 @@ pub(super) struct Wanted {
     pub(super) key: TurnKey,
     pub(super) source: Source,
     pub(super) after: u64,
-    /// Whether the caller knows how the relay tells a cut.
+    /// Whether the caller understands the relay's cut frame.
     pub(super) is_ours: bool,
     pub(super) connection: Connection,
     pub(super) valid_for: Option<Duration>,
     pub(super) reading: InUse,
-    /// How long it is read.
+    /// The span of the reading.
     pub(super) span: Span,
 }
 
@@ -100,7 +100,7 @@ pub(super) fn expired() -> Refusal {
     Refusal::new(StatusCode::PRECONDITION_FAILED, "expired", "the turn's frames are no longer kept")
 }
 
-/// How the turn goes on is about to be known.
+/// The turn's state will be known soon.
 fn unsettled() -> Refusal {
     let text = "where the turn is, or how it has ended, is not known yet";
     let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "unsettled", text);
@@ -112,7 +112,7 @@ pub(super) fn log_changed(log: u64) -> Refusal {
     Refusal::new(StatusCode::PRECONDITION_FAILED, "log_changed", text).about_log(log_name(log))
 }
 
-/// The last frame that a caller has.
+/// The number of the last frame that a caller has.
 pub(super) fn cursor(head: &HeaderMap, query: &[(String, String)]) -> Result<u64, Refusal> {
     let header = head.get(edge::LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let query = query.iter().find(|(name, _)| name == "after").map(|(_, value)| value.as_str());
@@ -126,7 +126,7 @@ pub(super) fn cursor(head: &HeaderMap, query: &[(String, String)]) -> Result<u64
     })
 }
 
-/// Answers with a turn.
+/// Responds with a turn.
 pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
     let (known, watched) = match &wanted.source {
         Source::Closed(_, known) => (known.clone(), None),
@@ -172,12 +172,12 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
     Ok(answer)
 }
 
-/// A log's id as callers see it.
+/// A log's id as it is sent to callers.
 pub(super) fn log_name(log: u64) -> String {
     format!("{log:016x}")
 }
 
-/// An answer that is no stream: it is the turn's one entry.
+/// A response that is not a stream: it is the turn's only entry.
 async fn whole(
     wanted: Wanted,
     known: Known,
@@ -255,7 +255,7 @@ enum Written {
     Broken,
 }
 
-/// Why a reader's connection ends; counted when it does. Without a word of the relay's, the reader has gone.
+/// Why a reader's connection ends; counted when it does. If the relay sets no reason, the reader has gone.
 struct Closing(&'static str);
 
 impl Drop for Closing {
@@ -269,7 +269,7 @@ struct Connected {
     key: TurnKey,
     hub: Option<Arc<Hub>>,
     known: Known,
-    /// What `Known::departures` was when it came.
+    /// The value of `Known::departures` when it connected.
     departures: u64,
     is_leaving: bool,
     watched: Option<watch::Receiver<Known>>,
@@ -278,9 +278,9 @@ struct Connected {
     is_ours: bool,
     connection: Connection,
     closing: Closing,
-    /// It has read all there was, and waits for more.
+    /// It has read everything, and waits for more.
     is_waiting: bool,
-    /// How often it got what it had waited for.
+    /// How often it got what it was waiting for.
     writes: u32,
     _counted: (Option<Reading>, InUse, Span),
 }
@@ -297,7 +297,7 @@ impl Connected {
             if self.known.departures != self.departures {
                 self.is_leaving = true;
                 self.closing.0 = "sent_away";
-                // It comes again at once: what it is to read is there.
+                // It reconnects at once: its frames are already there.
                 return if self.is_ours {
                     Written::More(Bytes::from_static(b"retry: 50\n\n"))
                 } else {
@@ -334,14 +334,14 @@ impl Connected {
         }
     }
 
-    /// Ends the connection before the turn's end. A client that knows the relay comes again; to another one, a good end would
-    /// look like the turn's.
+    /// Ends the connection before the turn's end. A client that knows the relay reconnects; for others the connection
+    /// is broken off, as a normal end would look like the turn's.
     fn leave(&mut self, reason: &'static str) -> Written {
         self.closing.0 = reason;
         if self.is_ours { Written::End } else { Written::Broken }
     }
 
-    /// The frames after an offset. A log that is away for a moment is a pause: as long for all who wait for the same page.
+    /// The frames after an offset. If the log is unavailable, all readers of a page share one pause.
     async fn frames(&self, after: u64) -> Result<Vec<Bytes>, LogError> {
         let read = async {
             loop {
@@ -370,7 +370,7 @@ impl Connected {
         if !is_measured {
             return;
         }
-        // Frames that a reader catches up with are not measured: how old they are says nothing of the relay.
+        // Frames that a reader catches up on are not measured: their age says nothing about the relay.
         let behind = self.known.last.saturating_sub(self.reader.cursor());
         metrics::histogram!("turnwire_relay_reader_lag_frames").record(behind as f64);
         let age = self.hub.as_ref().filter(|_| behind == 0).and_then(|hub| hub.age(self.known.last));
@@ -400,7 +400,7 @@ impl Connected {
     }
 }
 
-/// How the relay tells that the rest of a turn is missing.
+/// The frame in which the relay reports that the rest of a turn is missing.
 fn told(end: End, last: u64) -> Bytes {
     let (reason, upstream) = match end {
         End::Cut { reason, upstream } => (reason.name(), upstream.name()),

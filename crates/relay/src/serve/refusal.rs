@@ -1,4 +1,4 @@
-//! What the relay itself answers when it does not pass a request on. `error` is a text, as in the errors of the agents.
+//! The relay's own responses to requests that it does not pass on. `error` is a text, as in the agents' errors.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) struct Refusal {
     code: &'static str,
     text: String,
     after: Option<Duration>,
-    /// The id of the turn's log now, if it is another one than the caller's.
+    /// The current id of the turn's log, if it differs from the caller's.
     log: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Refusal {
         body
     }
 
-    /// There is no such thing, or it is not the caller's. Which of both it is, callers are not told.
+    /// It does not exist, or is not the caller's. Callers cannot tell which.
     pub(super) fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", "there is no such thing here, or it is not yours")
     }
@@ -59,29 +59,29 @@ impl Refusal {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unreachable", text).again_after(Duration::from_secs(1))
     }
 
-    /// The agent does not answer, and may have got the request.
+    /// The agent does not answer, and may have received the request.
     pub(super) fn unanswered() -> Self {
         let text = "the agent did not answer; it may have got the request";
         Self::new(StatusCode::BAD_GATEWAY, "unanswered", text)
     }
 
-    /// The relay is about to end.
+    /// The relay is shutting down.
     pub(super) fn draining() -> Self {
         let text = "the relay is about to end; nothing was sent to the agent, so send this again";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text).again_after(Duration::from_secs(1))
     }
 
-    /// The agent answers a request for a socket with something else.
+    /// The agent did not answer with a socket.
     pub(super) fn no_socket() -> Self {
         Self::new(StatusCode::BAD_GATEWAY, "no_socket", "the agent opened no socket")
     }
 
-    /// The agent lets a request for a socket wait.
+    /// The agent did not open the socket in time.
     pub(super) fn unopened() -> Self {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "no_socket", "the agent opened no socket in time")
     }
 
-    /// The agent does not take the key in the config.
+    /// The agent rejects the key in the config.
     pub(super) fn key() -> Self {
         let text = "the agent refused the relay's own key: see `headers` of this agent in the relay's config";
         Self::new(StatusCode::BAD_GATEWAY, "key_refused", text)
@@ -120,7 +120,7 @@ impl From<LogError> for Refusal {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Gone => Self::not_found(),
-            // What a log says of itself may name files.
+            // A log's error message may name files.
             _ => Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "log_unavailable",
@@ -139,7 +139,7 @@ impl IntoResponse for Refusal {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(after) = self.after {
-            // Whole seconds, at least one.
+            // In whole seconds, at least one.
             let seconds = after.as_secs_f64().ceil().max(1.0);
             response.headers_mut().insert(header::RETRY_AFTER, seconds_value(seconds));
         }

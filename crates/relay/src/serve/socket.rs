@@ -1,4 +1,4 @@
-//! A WebSocket on its way through, for a client that does not know the relay. Its messages pass unread.
+//! Passes a WebSocket through, for a client that does not know the relay. Its messages pass unread.
 
 use axum::http::StatusCode;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! A reader of a held socket. It speaks the relay's subprotocol `turnwire.v1`, which `docs/relay.md` describes.
+//! A reader of a held socket. It uses the relay's subprotocol `turnwire.v1`, which `docs/relay.md` describes.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -28,15 +28,15 @@ use crate::tunnel::{self, Tunnel};
 
 /// The relay's subprotocol.
 const SUBPROTOCOL: &str = "turnwire.v1";
-/// The parameter of the query with the name of a conversation.
+/// The query parameter with the name of a conversation.
 const CONVERSATION: &str = "conversation";
-/// The conversation of readers who name none.
+/// The conversation of readers that name none.
 const MAIN: &str = "main";
 /// The longest name of a conversation, in bytes.
 const LONGEST_NAME: usize = 128;
-/// How long a reader may take to say who it is.
+/// How long a reader may take to attach.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a reader may give no sign of life. It is asked for one in each heartbeat.
+/// How long a reader may be silent. It is pinged in each heartbeat.
 const SILENCE: Duration = Duration::from_mins(1);
 /// How long a closing socket may take.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -53,11 +53,11 @@ const LIFETIME: Farewell = Farewell(4004, "lifetime");
 const TOO_MANY: Farewell = Farewell(4005, "too_many_readers");
 const BINARY: Farewell = Farewell(1003, "only_text");
 
-/// What a reader says first.
+/// A reader's first message.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Attach {
-    /// What the message is: `attach`.
+    /// The type of the message: `attach`.
     turnwire: String,
     reader: String,
     log: Option<String>,
@@ -70,7 +70,7 @@ pub(super) fn is_wanted(head: &HeaderMap) -> bool {
     offers.flat_map(|offers| offers.split(',')).any(|offer| offer.trim() == SUBPROTOCOL)
 }
 
-/// Opens a reader's socket, and the agent's if it is not there.
+/// Opens a reader's socket, and the agent's if necessary.
 pub(super) async fn open(mut call: Call, tunnel: Tunnel, words: &'static Words) -> Result<Response, Refusal> {
     if call.app.is_draining() {
         return Err(Refusal::draining());
@@ -127,14 +127,14 @@ async fn serve(held: &Held, socket: Socket, lives: Duration) {
     let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };
     let closing = async {
         if to.send(Message::Close(Some(frame))).await.is_ok() {
-            // The client gets to agree.
+            // Gives the client time to answer the close frame.
             while let Some(Ok(_)) = from.next().await {}
         }
     };
     let _ = timeout(FAREWELL, closing).await;
 }
 
-/// A reader says who it is. The error is how its socket is closed; `None` if it is closed already.
+/// Attaches a reader by its first message. The error says how its socket is closed; `None` if it is closed already.
 async fn attach(held: &Held, from: &mut SplitStream<Socket>) -> Result<Attached, Option<Farewell>> {
     let text = loop {
         match from.next().await {
@@ -150,7 +150,7 @@ async fn attach(held: &Held, from: &mut SplitStream<Socket>) -> Result<Attached,
     }
     let own = held.socket().log();
     let place = attach.after.map(|after| Place {
-        // Under another name stands another journal.
+        // A different name means a different journal.
         log: if attach.log == Some(read::log_name(own)) { own } else { !own },
         after,
     });
@@ -163,7 +163,7 @@ async fn attach(held: &Held, from: &mut SplitStream<Socket>) -> Result<Attached,
     })
 }
 
-/// Hears a reader until it leaves.
+/// Handles a reader's messages until it leaves.
 async fn listen(held: &Held, attached: Attached, from: &mut SplitStream<Socket>) -> Option<Farewell> {
     loop {
         match timeout(SILENCE, from.next()).await {
@@ -175,7 +175,7 @@ async fn listen(held: &Held, attached: Attached, from: &mut SplitStream<Socket>)
     }
 }
 
-/// Tells a reader what is for it, as fast as it reads, and asks for a sign of life this often.
+/// Sends a reader its messages as fast as it reads, and a ping at each interval.
 async fn speak<W>(held: &Held, attached: Attached, to: &mut W, often: Duration) -> Option<Farewell>
 where
     W: SinkExt<Message> + Unpin,
@@ -193,13 +193,13 @@ where
         let step = held.socket().step(attached, after, PAGE);
         match step {
             Step::Read(messages, at) if at > after => {
-                // Also while it catches up: that it reads is no sign that it gives.
+                // Even while it catches up: that it reads does not prove that it still sends.
                 if beat.tick().now_or_never().is_some() {
                     to.feed(Message::Ping(Bytes::new())).await.ok()?;
                 }
                 for (number, text) in messages {
                     let mut frame = String::with_capacity(text.len() + 8);
-                    // Writing to a text cannot fail.
+                    // Writing to a string cannot fail.
                     let _ = write!(frame, "{number} {text}");
                     to.feed(Message::text(frame)).await.ok()?;
                 }
@@ -208,7 +208,7 @@ where
             }
             Step::Read(..) => {
                 tokio::select! {
-                    // The socket is there as long as this.
+                    // The sender lives as long as the socket.
                     _ = news.changed() => {}
                     _ = beat.tick() => to.send(Message::Ping(Bytes::new())).await.ok()?,
                 }

@@ -1,4 +1,4 @@
-//! A start of a kept turn. The page names the turn, so a start whose answer was lost can be sent again: the agent gets it
+//! Starts of kept turns. The page chooses the turn's id, so a start whose response was lost can be repeated, and runs
 //! once.
 
 use std::sync::Arc;
@@ -59,11 +59,11 @@ pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) ->
         session,
         sent,
     };
-    // A task of its own: a caller that leaves now must not leave a turn behind that the agent never hears of.
+    // In a separate task: if the caller disconnects now, the turn must not stay in the log without reaching the agent.
     let begun = tokio::spawn(wanted.begin()).await;
     let failed = |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", "the relay has failed");
     let (source, span) = match begun.map_err(failed)?? {
-        // The turn's own span has it.
+        // The turn's own span covers it.
         Begun::Now(hub) => (Source::Open(hub), Span::default()),
         Begun::Before(source, known) if known == request => {
             let span = call.app.traces.attach(&key.upstream, &call.head, source.hub().map(|hub| &hub.span));
@@ -99,11 +99,11 @@ struct Begin {
     sent: HttpRequest<Body>,
 }
 
-/// What became of a start.
+/// The result of a start.
 enum Begun {
     /// It was the first of its turn.
     Now(Arc<Hub>),
-    /// The turn is there: where it is read from, and the digest of the request that started it.
+    /// The turn exists: its source, and the digest of the request that started it.
     Before(Source, [u8; 32]),
 }
 
@@ -136,7 +136,7 @@ impl Begin {
         let request = self.new.request;
         let claim = match app.log.create(self.key.clone(), self.new.clone()).await? {
             Created::New(claim) => claim,
-            // Another relay has made it meanwhile.
+            // Another relay has created it meanwhile.
             Created::Exists(head) => return Begun::before(&app, self.key, head),
         };
         let (hub, requests) = app.hubs.open(self.key, claim.log, request, Known::default());
@@ -166,7 +166,7 @@ impl Begun {
     }
 }
 
-/// Counts a start and its turn: in this relay, and with all that share its log.
+/// Counts a start and its turn, in this relay and over all relays that share its log.
 async fn admit(app: &App, subject: &Arc<str>, key: &TurnKey) -> Result<InUse, Refusal> {
     app.usage.start(subject)?;
     let running = app.usage.take(Kind::Turn, subject)?;
@@ -188,7 +188,7 @@ pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST && text.bytes().all(is_plain)
 }
 
-/// An id for a turn that the client has not named: it cannot be guessed, and so not met by chance.
+/// An id for a turn that the client has not named. It cannot be guessed, so it does not collide.
 fn random_id() -> Result<String, Refusal> {
     let failed =
         |_| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "no_random", "the system has no random numbers");

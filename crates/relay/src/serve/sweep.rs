@@ -1,4 +1,4 @@
-//! What the relay does by itself: it removes what is old, and takes over turns that have lost their owner.
+//! Background work: removes old data, and takes over turns that have lost their owner.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,13 +14,13 @@ use crate::turn::{CutReason, Suspicion};
 
 /// How often the log is swept.
 const SWEEP: Duration = Duration::from_secs(5);
-/// How often the signs of life of all running turns are looked at, in a log that several relays use.
+/// How often the signs of life of all running turns are checked, in a log that several relays use.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Turns that ran when the process ended before have lost their owner with it.
+/// Takes over turns whose owner ended with an earlier process.
 pub(super) async fn recover(app: &Arc<App>) -> Result<(), LogError> {
     let open = match app.log.shared() {
-        // Others own the rest.
+        // Other processes own the rest.
         Some(shared) => shared.orphans().await?,
         None => app.log.open_turns().await?,
     };
@@ -34,7 +34,7 @@ pub(super) async fn recover(app: &Arc<App>) -> Result<(), LogError> {
     Ok(())
 }
 
-/// Removes what is old, and takes over what has lost its owner, for ever.
+/// Removes old data, and takes over turns without an owner, for ever.
 pub(super) async fn sweep(app: Arc<App>) {
     let mut interval = interval(SWEEP);
     loop {
@@ -51,7 +51,7 @@ pub(super) async fn sweep(app: Arc<App>) {
                 }
             }
         }
-        // A process that ends leaves turns to the next one.
+        // A process that shuts down leaves turns to the next one.
         if !app.is_draining() {
             end_orphans(&app).await;
         }
@@ -69,7 +69,7 @@ async fn end_orphans(app: &Arc<App>) {
         }
     }
     for (key, epoch) in app.log.open_turns().await.unwrap_or_default() {
-        // In this order: a turn that is made is in the log first, and has its hub before it counts as made.
+        // In this order: a turn that is being created is in the log first, and gets its hub before that ends.
         if app.hubs.making.has(&key) || app.hubs.get(&key).is_some_and(|hub| hub.is_owned()) {
             continue;
         }
@@ -78,7 +78,7 @@ async fn end_orphans(app: &Arc<App>) {
     }
 }
 
-/// Takes over a turn whose owner has died. Another relay may be faster, and then this one is refused.
+/// Takes over a turn whose owner has died. If another relay is faster, this one is refused.
 async fn owner_lost(app: &Arc<App>, key: TurnKey, epoch: u64) {
     let upstream = key.upstream.clone();
     if let Ok(end) = take_over(app, key, epoch, CutReason::OwnerLost).await {
@@ -87,11 +87,11 @@ async fn owner_lost(app: &Arc<App>, key: TurnKey, epoch: u64) {
     }
 }
 
-/// Takes turns over whose owner, in whichever process, shows no life, for ever.
+/// Takes over turns whose owner, in any process, shows no sign of life, for ever.
 pub(super) async fn watch_over(app: Arc<App>) {
     let Some(shared) = app.log.shared() else { return };
     let limit = app.config.log.takeover;
-    // A turn that goes on loses nothing if its owner lives after all.
+    // A turn that continues loses nothing if its owner is alive after all.
     let mut suspicions = [(true, (limit / 2).max(SHORTEST_TAKEOVER)), (false, limit)]
         .map(|(has_cursor, limit)| (has_cursor, Suspicion::new(limit, LOOK)));
     let mut interval = interval(LOOK);

@@ -1,4 +1,4 @@
-//! Turns that have lost their owner. One whose agent keeps it goes on here; every other one ends.
+//! Turns that have lost their owner. They continue here if the agent keeps them; all others end.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) async fn take_over(
     }
 }
 
-/// Which agent can be asked for the rest of a turn, and what it calls the turn.
+/// The agent that can be asked for the rest of a turn, and its id of the turn.
 async fn begun(app: &App, key: &TurnKey, head: &Head) -> Result<Option<(usize, String)>, LogError> {
     let is_its = |agent: &super::Agent| agent.config.name == key.upstream && agent.config.is_logged;
     let Some(agent) = app.agents.iter().position(is_its) else { return Ok(None) };
@@ -46,7 +46,7 @@ async fn begun(app: &App, key: &TurnKey, head: &Head) -> Result<Option<(usize, S
 
 fn go_on(app: &Arc<App>, agent: usize, claim: Claim, head: Head, name: String) {
     let known = Known { last: head.last, response: head.response, ..Known::default() };
-    // Readers that follow the turn here go on to follow it: it is in the log.
+    // Readers that follow the turn here keep following it, as it is in the log.
     let (hub, requests) = app.hubs.open(claim.key.clone(), claim.log, head.new.request, known);
     let first = First::Rest { name, last: head.last, bytes: head.bytes };
     let running = app.usage.take_over(Kind::Turn, &claim.key.subject.as_str().into());
@@ -54,9 +54,9 @@ fn go_on(app: &Arc<App>, agent: usize, claim: Claim, head: Head, name: String) {
     owner::begin(Owned { app, agent, hub, claim, new, requests, running, span: Span::default() }, first);
 }
 
-/// Writes the end of a turn that has no owner, and returns it.
+/// Writes the end of a turn without an owner, and returns it.
 async fn close(log: &dyn ReplayLog, claim: &Claim, head: &Head, reason: CutReason) -> Result<End, LogError> {
-    // Without the start of an answer, the agent may never have got the request.
+    // If the agent's response never began, the agent may not have received the request.
     let upstream = if head.response.is_some() { UpstreamState::Gone } else { UpstreamState::Unknown };
     let end = End::Cut { reason, upstream };
     let change = Change { end: Some(end), ..Change::default() };

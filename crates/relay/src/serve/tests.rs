@@ -1,4 +1,4 @@
-//! A second user against every route there is: the requests are made from the tables, so that a new route is attacked by itself.
+//! A second user tries every route. The requests are made from the tables, so that new routes are tested automatically.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ use crate::route::{Action, Place, Protocol, Route};
 const SESSION: &str = "anns";
 const TURN: &str = "turn-1";
 
-/// Believes what callers say.
+/// Trusts what callers claim.
 struct Named;
 
 impl Identity for Named {
@@ -33,7 +33,7 @@ impl Identity for Named {
     }
 }
 
-/// An agent that gives everything to everyone: what it was asked, and what it answers.
+/// An agent that answers every request: what it received, and its responses.
 #[derive(Clone, Default)]
 struct Agent(Arc<Mutex<Asked>>);
 
@@ -66,12 +66,12 @@ impl Agent {
     }
 }
 
-/// A value where a pointer finds it.
+/// A JSON value in which a pointer finds this value.
 fn at(pointer: &str, value: Value) -> Value {
     pointer.rsplit('/').filter(|key| !key.is_empty()).fold(value, |value, key| json!({ key: value }))
 }
 
-/// What the agent says to a request of this route: it names the first user's session.
+/// The agent's response to this route: it names the first user's session.
 fn answer(route: &Route) -> Value {
     match (route.action, route.place) {
         (Action::Create(id), _) => at(id, json!(SESSION)),
@@ -81,7 +81,7 @@ fn answer(route: &Route) -> Value {
     }
 }
 
-/// The bodies that name the first user's things in each way that the route has.
+/// Bodies that name the first user's session and turn in each way that the route allows.
 fn bodies(route: &Route) -> Vec<Value> {
     match route.place {
         Place::Body => {
@@ -130,7 +130,7 @@ impl World {
         read(answer).await
     }
 
-    /// Everything is the first user's.
+    /// Makes the first user the owner of everything.
     async fn is_anns(&self) {
         let owner = self.app.log.own("a".to_owned(), SESSION.to_owned(), "ann".to_owned()).await;
         assert_eq!(owner.as_deref(), Ok("ann"));
@@ -143,7 +143,7 @@ async fn read(answer: Response) -> (StatusCode, Value) {
     (head.status, serde_json::from_slice(&body).unwrap_or_default())
 }
 
-/// What the relay itself may ask the agent about a request that it refuses: whose the turn is that it names.
+/// What the relay itself may ask the agent about a request that it refuses: which session the named turn belongs to.
 fn own_question(protocol: Protocol) -> Option<(Method, String)> {
     protocol.record(TURN).map(|(path, _)| (Method::GET, path))
 }
@@ -177,7 +177,7 @@ async fn nothing_of_one_user_is_there_for_another_on_any_route() {
                             "{name}"
                         );
                     }
-                    // Whoever adds a route that concerns a session says where it is named.
+                    // A new route that concerns a session must say where it is named.
                     (_, Place::Nowhere) => panic!("{name}: it names no session"),
                     _ => {
                         assert_eq!((status.as_u16(), &told["code"]), (404, &json!("not_found")), "{name}");
@@ -187,7 +187,7 @@ async fn nothing_of_one_user_is_there_for_another_on_any_route() {
                     }
                 }
                 assert!(!told.to_string().contains(SESSION), "{name}: {told}");
-                // The same request is a good one: for its owner it reaches the agent.
+                // The same request is valid: for its owner it reaches the agent.
                 if body.get("parentRunId").is_none() && !matches!(route.action, Action::Create(_)) {
                     world.is_anns().await;
                     let (status, _) = world.ask("ann", route, &body).await;

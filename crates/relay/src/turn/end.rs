@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 pub enum End {
     /// The protocol's last frame came.
     Done,
-    /// The agent's answer ended in good order, but without that frame.
+    /// The agent's response ended in good order, but without that frame.
     Eof,
     /// The rest is missing.
     Cut {
         /// Why.
         reason: CutReason,
-        /// What is known of the agent.
+        /// The agent's last known state.
         upstream: UpstreamState,
     },
-    /// The agent refused the start, with this status. Its answer is the turn's one entry.
+    /// The agent refused the start, with this status. Its response is the turn's only entry.
     Refused {
-        /// The status of the agent's answer.
+        /// The status of the agent's response.
         status: u16,
     },
     /// The user stopped it.
@@ -32,11 +32,11 @@ pub enum End {
 pub enum CutReason {
     /// The connection to the agent broke, or it never answered.
     UpstreamLost,
-    /// The relay ended while the turn ran.
+    /// The relay ended while the turn was running.
     RelayRestarted,
     /// The relay that ran the turn has died, or was cut off from the log.
     OwnerLost,
-    /// The relay was told to end, and the turn took longer than it could wait.
+    /// The relay was shutting down, and the turn took longer than it could wait.
     Drained,
     /// The log failed.
     LogLost,
@@ -44,9 +44,9 @@ pub enum CutReason {
     LogFull,
     /// The turn took longer than allowed.
     TurnLimit,
-    /// The agent said nothing for too long.
+    /// The agent was silent for too long.
     Silent,
-    /// All readers had left for longer than allowed.
+    /// There were no readers for longer than allowed.
     Left,
 }
 
@@ -67,15 +67,15 @@ impl CutReason {
     }
 }
 
-/// What is known of the agent when a turn is cut.
+/// The state of the agent when a turn is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UpstreamState {
     /// Its connection is gone.
     Gone,
-    /// It may have begun, or not.
+    /// It may or may not have begun.
     Unknown,
-    /// It ran when the relay left it.
+    /// It was running when the relay left it.
     Running,
 }
 

@@ -1,5 +1,5 @@
-//! The rules of a kept turn: of the one who reads it from the agent and writes it to the log, of those who read it from
-//! there, and of those who watch over it. Pure: an event goes in, commands come out; clocks, sockets and the log are elsewhere.
+//! The rules of a kept turn: those of its owner, which reads it from the agent and writes it to the log, of its
+//! readers, and of the relays that watch its owner. Pure: events go in, commands come out. No clock, no socket, no log.
 
 mod end;
 mod numbers;

@@ -1,32 +1,32 @@
-//! The agent's own numbers, of an agent that can be asked again for what follows one of them.
+//! The frame numbers of an agent that can be asked for what follows one of them.
 
-/// The most numbers that may be missing at one place.
+/// The most consecutive numbers that may be missing.
 const LARGEST_HOLE: u64 = 10_000;
 
-/// How far an agent's stream was read. By default, that of a turn that begins.
+/// How far an agent's stream was read. The default is that of a turn that begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Numbers {
     last: u64,
-    /// The agent was asked for what follows the last one, and nothing has come.
+    /// The agent was asked for what follows the last frame, and nothing has arrived.
     is_asked: bool,
 }
 
-/// Where a frame belongs.
+/// The place of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// After the last one, and after so many numbers that the agent has no frames of.
+    /// After the last frame, and after this many numbers that the agent has skipped.
     Next {
-        /// How many.
+        /// The count of skipped numbers.
         hole: u64,
     },
-    /// It has come before.
+    /// A duplicate.
     Known,
-    /// Something before it is missing, or it has no number. The agent has to be asked again.
+    /// A frame before it is missing, or it has no number. The agent must be asked again.
     Astray,
 }
 
 impl Numbers {
-    /// The agent is asked for what follows this frame.
+    /// The state after asking the agent for what follows this frame.
     pub fn after(last: u64) -> Self {
         Self { last, is_asked: true }
     }
@@ -35,7 +35,7 @@ impl Numbers {
     pub fn place(&mut self, number: Option<u64>) -> Place {
         let Some(number) = number.filter(|&number| number > 0) else { return Place::Astray };
         let Some(hole) = number.checked_sub(self.last + 1) else { return Place::Known };
-        // A connection may lose frames, or swap them. A hole is one if the agent, asked for what is in it, has nothing.
+        // A connection may lose or reorder frames. Numbers were skipped if the agent, asked for them, has none.
         if hole > 0 && (!self.is_asked || hole > LARGEST_HOLE) {
             return Place::Astray;
         }
@@ -66,18 +66,18 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever streams do, an agent that is asked again after each break is read whole, once and in order, and the holes are
-        /// those that it has itself.
+        /// Whatever streams do, an agent that is asked again after each break is read completely, once and in order,
+        /// and only numbers that it skipped itself are missing.
         #[test]
         fn each_frame_once_in_order(
             has in prop::collection::vec(prop::bool::weighted(0.8), 1..40),
             streams in prop::collection::vec(prop::collection::vec((0..4_u8, any::<prop::sample::Index>()), 0..12), 0..12),
         ) {
-            // The first one starts the turn.
+            // The first frame starts the turn.
             let frames: Vec<u64> =
                 (1..).zip(&has).filter(|&(number, has)| number == 1 || *has).map(|(number, _)| number).collect();
             let (mut numbers, mut read) = (Numbers::default(), Vec::new());
-            // Each hole is asked for.
+            // Each skipped number is asked for.
             let whole = std::iter::repeat_n(Vec::new(), has.len() + 1);
             for (round, faults) in streams.into_iter().chain(whole).enumerate() {
                 let last = read.last().copied().unwrap_or(0);
@@ -91,7 +91,7 @@ mod tests {
                         break;
                     }
                     let at = at.index(stream.len());
-                    // The first new frame of an answer comes: nothing tells one that is lost from a hole.
+                    // The first new frame of a response is never lost here: a loss would look like a skipped number.
                     let follows = |at: usize| at > 0 && stream[at - 1] > Some(last);
                     match fault {
                         0 if follows(at) => drop(stream.remove(at)),

@@ -1,33 +1,33 @@
 //! The owner of a turn reads it from the agent and writes it to the log.
 //!
-//! Its one rule: frames are delivered after the log has acknowledged them. At most one append is on its way; what comes
-//! meanwhile is the next one, so a slow log sees fewer and larger appends. While it lives, and for a while after the turn's end, the
-//! owner is the log's replica: what a log has lost of the turn is appended to it again. An agent that keeps its turns is asked again
-//! for what a broken connection has not brought, and for what the log has lost and the owner has not in memory.
+//! Its one rule: frames are delivered after the log has acknowledged them. At most one append is in flight. Frames that
+//! arrive meanwhile form the next one, so a slow log gets fewer and larger appends. Until some time after the turn's
+//! end, the owner is the log's replica: it appends again what the log has lost of the turn. An agent that keeps its
+//! turns is asked for what a broken connection has not delivered, and for what neither log nor memory has.
 
 use std::mem;
 
 use super::{CutReason, End, UpstreamState};
 use crate::mutant::mutant;
 
-/// What the owner holds at most for its next append. Then it reads no more, and the agent has to wait.
+/// How many bytes the owner holds for its next append. At the limit it stops reading, and the agent has to wait.
 const HELD: usize = 1 << 20;
 
-/// How often an agent is asked for the rest of a turn until a frame comes.
+/// How often an agent is asked for the rest of a turn without a new frame.
 const TRIES: u32 = 6;
 
-/// The bounds of a turn.
+/// The limits of a turn.
 const ENTRIES: u64 = 200_000;
 const BYTES: u64 = 64 << 20;
 
-/// What happens to a turn.
+/// An event in the life of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The agent answers with a stream.
     Answered,
-    /// From now on the agent can be asked again for the rest of the turn.
+    /// The agent can be asked for the rest of the turn from now on.
     Named,
-    /// Frames came.
+    /// Frames arrived.
     Frames {
         /// How many.
         count: u64,
@@ -38,11 +38,11 @@ pub enum Event {
         /// Whether the turn has ended with the last one if the stream ends after it.
         may_be_last: bool,
     },
-    /// The answer has ended in good order.
+    /// The response has ended in good order.
     Ended,
-    /// The connection broke, or a frame was too large, or a time has passed.
+    /// The connection broke, a frame was too large, or a time limit has passed.
     Cut(CutReason),
-    /// The agent refused the start. Its answer has come as one entry.
+    /// The agent refused the start. Its response has arrived as one entry.
     Refused(u16),
     /// The user stops the turn.
     Stopped,
@@ -52,13 +52,13 @@ pub enum Event {
     NotAppended(Refusal),
     /// Another owner has taken the turn, or it is closed.
     Fenced,
-    /// The last frame that the log has. It says so instead of taking an append, or when it is asked.
+    /// The last frame in the log, which it returns instead of accepting an append, or to a beat.
     Tail(u64),
     /// The log may answer again.
     Again,
-    /// The log has lost what follows this frame, and not all of that is in memory.
+    /// The log has lost what follows this frame, and not all of it is in memory.
     Forgotten(u64),
-    /// The process ends, and the turn is for another one to go on with.
+    /// The process is shutting down, and another one may continue the turn.
     Left,
 }
 
@@ -67,53 +67,53 @@ pub enum Event {
 pub enum Refusal {
     /// There is no room.
     Full,
-    /// It does not say what became of the append, and may answer later.
+    /// The result of the append is unknown, and the log may answer later.
     Away,
     /// It failed, or has lost more than is still in memory here.
     Lost,
 }
 
-/// What the owner has to do.
+/// What the owner's driver has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// Append this many of the frames that are held, the first of them at `at`, and this end.
+    /// Append this many of the held frames, the first of them at `at`, and this end.
     Append {
-        /// The offset of the first.
+        /// The offset of the first frame.
         at: u64,
         /// How many.
         count: u64,
         /// The turn's end, if it comes with them.
         end: Option<End>,
     },
-    /// Append these once more: the frames from `at` on that the log has lost, and those of the append that is on its way.
+    /// Repeat these: the frames from `at` on that the log has lost, and those of the append in flight.
     Repeat {
-        /// The offset of the first.
+        /// The offset of the first frame.
         at: u64,
         /// How many.
         count: u64,
         /// The turn's end, if it comes with them.
         end: Option<End>,
     },
-    /// Send [`Event::Again`] in a moment.
+    /// Send [`Event::Again`] after a pause.
     Wait,
-    /// Forget all frames that the log has not acknowledged.
+    /// Discard all frames that the log has not acknowledged.
     Discard,
-    /// Show readers the frames of the append that was acknowledged, and the end if it had one.
+    /// Show readers the frames of the acknowledged append, and its end if it had one.
     Deliver {
         /// The offset of the last frame so far.
         last: u64,
         /// The turn's end.
         end: Option<End>,
     },
-    /// Tell readers that the log is gone. Nothing more is appended.
+    /// Inform readers that the log is gone. Nothing more is appended.
     Abandon(End),
-    /// Let readers read the log: the turn is no longer this owner's.
+    /// Let readers read the log: the turn has another owner now.
     Leave,
     /// Ask the agent for what follows this frame.
     Ask {
         /// The frame.
         after: u64,
-        /// How often it was asked since a frame came.
+        /// How often it was asked since the last new frame.
         tried: u32,
     },
     /// End the connection to the agent.
@@ -126,31 +126,31 @@ pub struct Owner {
     phase: Phase,
     /// The offset of the next append.
     next: u64,
-    /// Frames that no append has yet, and their bytes.
+    /// Frames that are in no append yet, and their bytes.
     held: u64,
     held_bytes: u64,
-    /// The frames of the append that is on its way.
+    /// The frames of the append in flight.
     in_flight: Option<InFlight>,
     /// All bytes so far.
     bytes: u64,
-    /// How often the agent may still be asked for the rest until a frame comes, if it can be asked at all.
+    /// How often the agent may still be asked for the rest until a new frame arrives, if it can be asked at all.
     tries: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct InFlight {
-    /// The offset of the last frame of it.
+    /// The offset of its last frame.
     last: u64,
     end: Option<End>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The start is on its way.
+    /// The start is in flight.
     Asking,
-    /// Frames come. The last one so far may be the turn's last.
+    /// Frames arrive. The last one so far may be the turn's last.
     Reading { may_be_last: bool },
-    /// The agent is asked for the rest of the turn.
+    /// The agent was asked for the rest of the turn.
     AskingAgain,
     /// The end is known and not acknowledged.
     Ending(End),
@@ -167,8 +167,8 @@ impl Default for Owner {
 }
 
 impl Owner {
-    /// The next owner of a turn whose agent can be asked for the rest, and of which the log has `last` frames with so many bytes. To
-    /// it, the connection to the agent has just broken.
+    /// The next owner of a turn whose agent can be asked for the rest. The log has `last` frames with this many bytes.
+    /// For the new owner, the connection to the agent has just broken.
     pub fn next_after(last: u64, bytes: u64) -> (Self, Vec<Command>) {
         let mut owner = Self {
             phase: Phase::Reading { may_be_last: false },
@@ -181,13 +181,13 @@ impl Owner {
         (owner, commands)
     }
 
-    /// Whether more of the agent's answer may be read.
+    /// Whether more of the agent's response may be read.
     pub fn is_reading(&self) -> bool {
         !matches!(self.phase, Phase::Ending(_) | Phase::Shown(_) | Phase::Over)
             && self.held_bytes < HELD as u64
     }
 
-    /// Whether readers learn nothing more.
+    /// Whether readers get nothing more.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Shown(_) | Phase::Over)
     }
@@ -197,7 +197,7 @@ impl Owner {
         matches!(self.phase, Phase::Shown(_))
     }
 
-    /// Takes an event and returns what to do, in this order.
+    /// Handles an event and returns what to do, in this order.
     pub fn on(&mut self, event: Event) -> Vec<Command> {
         let mut commands = Vec::new();
         match (self.phase, event) {
@@ -213,7 +213,7 @@ impl Owner {
                 self.phase = Phase::Over;
                 commands.extend([Command::HangUp, Command::Leave]);
             }
-            // The end is known: what else happens to the agent's connection changes nothing.
+            // The end is known: later events of the agent's connection change nothing.
             (Phase::Ending(_), _) | (Phase::Reading { .. }, Event::Answered) => {}
             (Phase::Asking | Phase::AskingAgain, Event::Answered) => {
                 self.phase = Phase::Reading { may_be_last: false };
@@ -223,7 +223,7 @@ impl Owner {
                 self.hold(count, bytes);
                 self.tries = self.tries.map(|_| TRIES);
                 if is_last {
-                    // The agent may have to clean up after its last frame: the connection ends by itself.
+                    // The agent may still clean up after its last frame: its connection ends by itself.
                     self.phase = Phase::Ending(End::Done);
                 } else if self.next + self.held > ENTRIES || self.bytes > BYTES {
                     self.end(cut(CutReason::LogFull, UpstreamState::Running), &mut commands);
@@ -234,7 +234,7 @@ impl Owner {
             (Phase::Reading { may_be_last }, Event::Ended) if may_be_last || mutant!("any_end_is_done") => {
                 self.phase = Phase::Ending(End::Done);
             }
-            // A connection that says nothing may be one that is not there any more.
+            // A silent connection may be broken.
             (_, Event::Ended | Event::Cut(CutReason::UpstreamLost | CutReason::Silent))
                 if self.tries.is_some() && !mutant!("not_asked_again") =>
             {
@@ -265,7 +265,7 @@ impl Owner {
         self.bytes += bytes;
     }
 
-    /// The last frame that has come.
+    /// The last frame that has arrived.
     fn received(&self) -> u64 {
         self.in_flight.map_or(self.next - 1, |in_flight| in_flight.last) + self.held
     }
@@ -281,7 +281,7 @@ impl Owner {
         commands.extend([Command::HangUp, Command::Ask { after, tried: TRIES - left }]);
     }
 
-    /// What the log has lost can be had from the agent only. Whatever came after it comes again, too.
+    /// Only the agent still has the frames that the log has lost. All later frames arrive again, too.
     fn forgotten(&mut self, last: u64, commands: &mut Vec<Command>) {
         if self.tries.is_none() || matches!(self.phase, Phase::Ending(end) if end != End::Done) {
             return self.refused(Refusal::Lost, commands);
@@ -299,7 +299,7 @@ impl Owner {
         commands.push(Command::HangUp);
     }
 
-    /// Sends what is held, unless an append is on its way.
+    /// Appends the held frames, unless an append is in flight.
     fn append(&mut self, commands: &mut Vec<Command>) {
         let end = match self.phase {
             Phase::Ending(end) => Some(end),
@@ -324,10 +324,10 @@ impl Owner {
         commands.push(Command::Deliver { last, end });
     }
 
-    /// What the log says after the end: it is asked whether it still has the turn.
+    /// Handles the log's responses after the end, when it is asked whether it still has the turn.
     fn shown(&mut self, end: End, event: Event, commands: &mut Vec<Command>) {
         match event {
-            // It says so only of a turn without an end.
+            // It returns this only for a turn without an end.
             Event::Tail(last) => {
                 self.in_flight = Some(InFlight { last: self.next - 1, end: Some(end) });
                 self.repeat(last + 1, commands);
@@ -340,7 +340,7 @@ impl Owner {
         }
     }
 
-    /// The log ends with `last`. Only this owner appends to it, so it has the append that is on its way, or it has lost something.
+    /// The log ends with `last`. Only this owner appends to it, so it has the append in flight, or has lost something.
     fn settle(&mut self, last: u64, commands: &mut Vec<Command>) {
         match self.in_flight {
             Some(InFlight { last: wanted, end: None }) if last >= wanted => self.acknowledged(commands),
@@ -365,7 +365,7 @@ impl Owner {
         commands.extend([Command::HangUp, Command::Leave]);
     }
 
-    /// Without the log nothing can be shown: readers learn that the rest is missing.
+    /// Without the log nothing can be shown: readers are informed that the rest is missing.
     fn refused(&mut self, refusal: Refusal, commands: &mut Vec<Command>) {
         let Some(InFlight { last, end }) = self.in_flight else { return };
         let (reason, is_last) = match refusal {
@@ -378,7 +378,7 @@ impl Owner {
         commands.push(Command::HangUp);
         if is_last {
             self.phase = Phase::Over;
-            // A turn that can be gone on with is not over.
+            // A turn that can be continued is not over.
             commands.push(match self.tries {
                 Some(_) => Command::Leave,
                 None => Command::Abandon(cut(reason, UpstreamState::Running)),
@@ -425,7 +425,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain model: a list of what the agent sent, one of what was appended, and how far readers may see.
+        /// Compared with a plain model: lists of what was sent and what was appended, and how far readers may see.
         #[test]
         fn nothing_is_shown_before_the_log_has_it(events in events()) {
             let mut owner = Owner::default();
@@ -530,7 +530,7 @@ mod tests {
         owner.on(Answered);
         owner.on(frame(false));
         for tried in 0..TRIES {
-            // A good end without the turn's last frame is no end either.
+            // A normal end without the turn's last frame also counts as a break.
             let event = if tried % 2 == 0 { Ended } else { Cut(CutReason::UpstreamLost) };
             assert_eq!(asks(&owner.on(event)), Some((8, tried)));
             owner.on(Answered);
@@ -538,10 +538,10 @@ mod tests {
         let mut given_up = owner.clone();
         given_up.on(Ended);
         assert_eq!(given_up.phase, Phase::Ending(cut(CutReason::UpstreamLost, UpstreamState::Gone)));
-        // A frame shows that it was worth it.
+        // A new frame resets the count.
         owner.on(frame(false));
         assert_eq!(asks(&owner.on(Ended)), Some((9, 0)));
-        // What the agent itself has no more is lost.
+        // What the agent itself no longer has is lost.
         let mut lost = owner.clone();
         lost.on(Cut(CutReason::LogLost));
         assert_eq!(lost.phase, Phase::Ending(cut(CutReason::LogLost, UpstreamState::Running)));

@@ -1,4 +1,4 @@
-//! A reader is a place in the log, and nothing more: no queue, so a slow one holds nothing back.
+//! A reader is only a place in the log. It has no queue, so a slow reader delays nothing else.
 
 use super::End;
 
@@ -10,16 +10,16 @@ pub struct Reader {
     is_over: bool,
 }
 
-/// What a reader does next.
+/// The next step of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Read the frames after this one, and write them.
     Read(u64),
     /// Wait for more.
     Wait,
-    /// Tell it how the turn ended, and close.
+    /// Inform it how the turn ended, and close.
     Tell(End),
-    /// It has been told.
+    /// It was informed.
     Over,
 }
 
@@ -34,7 +34,7 @@ impl Reader {
         self.cursor
     }
 
-    /// The next step, if the turn is known up to `last`, and to have ended if it has.
+    /// The next step, if the turn is known up to `last`, and has this end.
     pub fn next(&mut self, last: u64, end: Option<End>) -> Step {
         match end {
             _ if self.is_over => Step::Over,
@@ -47,7 +47,7 @@ impl Reader {
         }
     }
 
-    /// Frames were written, the first of them at `first`. An error if that is not the one after the last.
+    /// Records that frames were written, the first of them at `first`. Returns an error if that is not the next frame.
     pub fn wrote(&mut self, first: u64, count: u64) -> Result<(), u64> {
         if first != self.cursor + 1 {
             return Err(self.cursor);
@@ -63,7 +63,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is known when, each frame after the cursor is written once, in order, and the end comes last.
+        /// Whatever becomes known when, each frame after the cursor is written once, in order, and the end comes last.
         #[test]
         fn each_frame_once_and_then_the_end(
             after in 0..20_u64, total in 0..40_u64, pages in prop::collection::vec((0..8_u64, 1..6_u64), 1..80),

@@ -1,27 +1,27 @@
-//! The owner against a log that fails: that answers late or not at all, and that loses what it had. The agent may be one that can be
-//! asked again; then the owner need not have in memory what the log has lost.
+//! The owner with a failing log, which answers late or not at all, and loses data. If the agent can be asked again, the
+//! owner need not have in memory what the log has lost.
 
 use proptest::prelude::*;
 
 use super::{Command, End, Event, Owner, Refusal};
 
-/// How many frames the owner of a turn has in memory whose agent can be asked again.
+/// How many frames the owner keeps in memory of a turn whose agent can be asked again.
 const MEMORY: u64 = 3;
 
-/// What happens to the log, and to the turn.
+/// An event of the log or of the turn.
 #[derive(Debug, Clone, Copy)]
 enum Happening {
-    /// So many frames come from the agent.
+    /// This many frames arrive from the agent.
     Frames(u64),
-    /// The append that is on its way is done, and acknowledged.
+    /// The append in flight is done, and acknowledged.
     Done,
-    /// It is done, and its answer is lost.
+    /// It is done, and its response is lost.
     DoneUnheard,
     /// It is lost.
     Lost,
-    /// The log loses so many of its last frames.
+    /// The log loses this many of its last frames.
     Shorter(usize),
-    /// The owner asks the log how far it is.
+    /// The owner asks the log for its last frame.
     Beat,
 }
 
@@ -42,7 +42,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
 struct World {
     owner: Owner,
     can_be_asked: bool,
-    /// The last frame that has come from the agent.
+    /// The last frame that has arrived from the agent.
     sent: u64,
     /// The last frame that the log has acknowledged.
     delivered: u64,
@@ -52,7 +52,7 @@ struct World {
     in_flight: Vec<u64>,
     shown: Vec<u64>,
     told: Option<End>,
-    /// The append that is on its way: where, what, and the end.
+    /// The append in flight: its offset, its frames, and the end.
     asked: Option<(u64, Vec<u64>, Option<End>)>,
     waits: bool,
 }
@@ -84,7 +84,7 @@ impl World {
                 }
                 Command::Wait => self.waits = true,
                 Command::Deliver { last, end } => {
-                    // What has come again is what it was.
+                    // Repeated frames must equal the first ones.
                     let known = self.shown.len() as u64;
                     self.shown.extend(self.in_flight.drain(..).filter(|&frame| frame > known));
                     assert!(self.shown.len() as u64 >= last);
@@ -106,11 +106,11 @@ impl World {
         }
     }
 
-    /// The append comes to the log. What the log answers.
+    /// The append reaches the log. Returns the log's response.
     fn append(&mut self) -> Event {
         let (at, frames, end) = self.asked.take().expect("an append");
         if self.end.is_some() {
-            // As it says to a repeated end.
+            // As it answers a repeated end.
             return if self.end == end && self.tail() + 1 == at + frames.len() as u64 {
                 Event::Appended
             } else {
@@ -125,7 +125,7 @@ impl World {
         Event::Appended
     }
 
-    /// So many frames come, and maybe the turn's last one after them.
+    /// This many frames arrive, and possibly the turn's last one after them.
     fn comes(&mut self, count: u64, is_last: bool) {
         if self.owner.is_reading() {
             let count = count + u64::from(is_last);
@@ -159,11 +159,11 @@ impl World {
             }
             Happening::Shorter(count) => {
                 self.log.truncate(self.log.len().saturating_sub(count));
-                // An end that was lost with the frames before it is lost too.
+                // An end is lost together with the frames before it.
                 self.end = self.end.filter(|_| count == 0);
             }
             Happening::Beat => {
-                // A log that has the end says that, and no more.
+                // A log that has the end returns that instead.
                 if self.asked.is_none() && !self.waits && self.end.is_none() {
                     self.on(Event::Tail(self.tail()));
                 }
@@ -173,7 +173,7 @@ impl World {
 }
 
 proptest! {
-    /// Whatever happens, also after the end, the log has all of the turn at last, and readers have seen nothing else.
+    /// Whatever happens, even after the end, the log finally has the complete turn, and readers have seen nothing else.
     #[test]
     fn the_owner_repairs_its_log(
         before in happenings(),
@@ -214,7 +214,7 @@ proptest! {
         if world.owner.is_replica() {
             assert_eq!((&world.log, world.told), (&all, world.end));
         } else {
-            // What it has not in memory, the turn's next owner asks the agent for.
+            // The turn's next owner asks the agent for what this one does not have in memory.
             assert!(can_be_asked);
         }
     }

@@ -1,27 +1,28 @@
-//! Whether the owner of a turn still lives, judged by the watcher's own clock. Clocks of two machines are never compared.
+//! Whether the owner of a turn is still alive, by the watcher's own clock. Clocks of two machines are never compared.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
-/// What is known of running turns, and how long each has shown no sign of life.
+/// The known running turns, and how long each has shown no sign of life.
 #[derive(Debug)]
 pub struct Suspicion<K, S> {
-    /// The silence after which an owner is taken for dead.
+    /// The silence after which an owner is presumed dead.
     limit: Duration,
-    /// The most that one look can add. A watcher that stood still itself has heard nothing, and must not conclude anything from it.
+    /// The most that one look can add. A suspended watcher has seen no signs, which proves nothing.
     step: Duration,
     seen: HashMap<K, (S, Duration)>,
 }
 
 impl<K: Hash + Eq + Clone, S: Copy + PartialEq> Suspicion<K, S> {
-    /// Suspects after `limit` of silence, with a look each `step`.
+    /// Suspects owners after `limit` of silence, with a look each `step`.
     pub fn new(limit: Duration, step: Duration) -> Self {
         Self { limit, step, seen: HashMap::new() }
     }
 
-    /// Takes what a look at the log has found: each running turn with its sign of life. `since` is the time since the last look.
-    /// Returns the turns whose owner is taken for dead, with their last signs. A look that failed is none: while the log is away, no time passes.
+    /// Takes the result of a look at the log: each running turn with its sign of life. `since` is the time since the
+    /// last look. Returns the turns whose owner is presumed dead, with their last signs. A failed look does not count:
+    /// while the log is unavailable, no time passes.
     pub fn look(&mut self, since: Duration, signs: Vec<(K, S)>) -> Vec<(K, S)> {
         let since = since.min(self.step * 2);
         let mut before = std::mem::take(&mut self.seen);
@@ -41,7 +42,7 @@ impl<K: Hash + Eq + Clone, S: Copy + PartialEq> Suspicion<K, S> {
 
     /// The log has not answered a look.
     pub fn unreached(&mut self) {
-        // Owners could not show that they live: each of them gets all of the time again.
+        // Owners could not show that they were alive, so each of them gets the full time again.
         for (_, silent) in self.seen.values_mut() {
             *silent = Duration::ZERO;
         }
@@ -56,18 +57,18 @@ mod tests {
     const STEP: Duration = Duration::from_secs(1);
     const LIMIT: Duration = Duration::from_secs(5);
 
-    /// What a look finds of one turn, and how long after the one before.
+    /// The result of a look at one turn, and the time since the previous look.
     #[derive(Debug, Clone, Copy)]
     enum Look {
         Alive,
         Silent,
         Failed,
-        /// The watcher stood still for so many seconds; the owner says nothing.
+        /// The watcher was suspended for this many seconds, and the owner shows no sign.
         AfterPause(u32),
     }
 
     proptest! {
-        /// Against a plain model: only looks in a row without a sign and without a failure count, each as a second or two.
+        /// Compared with a plain model: only consecutive looks without a sign count, each as a second or two.
         #[test]
         fn only_what_the_watcher_has_heard_counts(looks in prop::collection::vec(prop_oneof![
             3 => Just(Look::Silent),

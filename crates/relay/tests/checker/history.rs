@@ -1,4 +1,4 @@
-//! What happened in a schedule: what the agent sent, what each reader got, and what the log has at the end.
+//! What happened in a schedule: what the agent sent, what each reader received, and what the log has at the end.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use turnwire_relay::log::Head;
 
-/// All that happened.
+/// Everything that happened.
 #[derive(Debug, Default)]
 pub(crate) struct History(Mutex<BTreeMap<String, Turn>>);
 
@@ -15,14 +15,14 @@ pub(crate) struct History(Mutex<BTreeMap<String, Turn>>);
 pub(crate) struct Turn {
     /// When the agent got its start.
     pub(crate) starts: Vec<Instant>,
-    /// How many streams of it the agent has begun, if it keeps the turn.
+    /// How many streams of it the agent has begun, if the agent keeps the turn.
     pub(crate) streams: u64,
-    /// The frames that the agent began to send, in the form in which the relay keeps them; or has, if it keeps the turn.
+    /// The frames that the agent began to send, or that it keeps, in the relay's form.
     pub(crate) sent: Vec<String>,
-    /// Whether the last of them says that the turn has ended.
+    /// Whether the last of them ends the turn.
     pub(crate) is_done: bool,
     pub(crate) tabs: Vec<Tab>,
-    /// Whether more than one tab starts it. If not, it is the first one.
+    /// Whether more than one tab starts it. If not, the first tab does.
     pub(crate) is_shared: bool,
     /// What the log has of it at the end.
     pub(crate) kept: Option<Kept>,
@@ -35,15 +35,15 @@ pub(crate) struct Kept {
     pub(crate) frames: Vec<String>,
 }
 
-/// What a tab got, on one connection after the other.
+/// What a tab received, over all its connections.
 #[derive(Debug, Default)]
 pub(crate) struct Tab {
     pub(crate) came: Option<Instant>,
     pub(crate) connections: Vec<Connection>,
-    /// The answers to its starts that were refused.
+    /// The responses to its starts that were refused.
     pub(crate) refusals: Vec<Refused>,
     pub(crate) heard: Option<(Instant, Heard)>,
-    /// What it was told and should not have been.
+    /// Messages that it should not have received.
     pub(crate) surprises: Vec<String>,
 }
 
@@ -51,11 +51,11 @@ pub(crate) struct Tab {
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) at: Instant,
-    /// Whether the relay says that the agent has not got it.
+    /// Whether the relay says that the agent has not received it.
     pub(crate) is_unsent: bool,
 }
 
-/// Frames that came on one connection.
+/// Frames that arrived on one connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// The last frame that the tab had before.
@@ -64,26 +64,26 @@ pub(crate) struct Connection {
     pub(crate) frames: Vec<(u64, String)>,
 }
 
-/// How a tab heard of the end.
+/// How a tab learned of the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// The turn's own last frame came.
     Done,
-    /// The relay told that the rest is missing.
+    /// The relay reported that the rest is missing.
     Cut { reason: String, last: u64 },
-    /// The list of turns says how it ended.
+    /// The list of turns contains its end.
     Listed(String),
-    /// The start was answered with something that is no stream.
+    /// The response to the start was not a stream.
     Whole,
-    /// 504, or 502: the agent did not answer.
+    /// 504 or 502: the agent did not answer.
     Unanswered,
-    /// The turn was never started: no start of it came to the relay.
+    /// The turn was never started: no start of it reached the relay.
     Unknown,
 }
 
 impl History {
     pub(crate) fn turns(&self) -> MutexGuard<'_, BTreeMap<String, Turn>> {
-        // A test that failed elsewhere has said so.
+        // A test that failed elsewhere has already reported it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

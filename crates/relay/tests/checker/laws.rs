@@ -1,4 +1,4 @@
-//! The laws, judged over a history.
+//! The laws, checked over a history.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,31 +8,32 @@ use turnwire_relay::turn::{CutReason, End};
 
 use crate::history::{Heard, Kept, Tab, Turn};
 
-/// How long after the last fault every reader must have heard of the end.
+/// How long after the last fault every reader must have received the end.
 const HEARD_IN: Duration = Duration::from_secs(15);
 
-/// What must hold, whatever fails when.
+/// What must hold, whichever faults occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Law {
-    /// Readers agree, byte for byte, with the log and with one another.
+    /// Readers agree byte for byte with the log and with each other.
     Agreement,
-    /// What a reader gets begins after its cursor, and has no hole.
+    /// A reader's frames begin after its cursor, and have no gap.
     Chain,
-    /// The log is the beginning of what the agent sent.
+    /// The log is a prefix of what the agent sent.
     Prefix,
-    /// A turn ends once, in one way.
+    /// A turn ends once, and in one way.
     OneEnd,
-    /// What was seen is there later, unless the log has a new id.
+    /// What was seen stays available, unless the log has a new id.
     Kept,
     /// The agent gets each turn at most once.
     Once,
-    /// Every reader hears of the end.
+    /// Every reader receives the end.
     Heard,
-    /// `done` means that the agent said so, and that all of it is there.
+    /// `done` means that the agent has finished, and that all its frames are there.
     Done,
-    /// A start of which the relay says that it was not sent was not sent.
+    /// A start that the relay reports as unsent was not sent.
     Unsent,
-    /// A turn that its agent keeps, and of which anything was kept here, is whole, unless a user has stopped it or there was no room.
+    /// A turn that its agent keeps, and of which anything was kept here, is complete, unless a user stopped it or there
+    /// was no room.
     Whole,
 }
 
@@ -49,7 +50,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Judges all turns. No fault came after `quiet`. `may_change` says that the log may have lost something for all that relays know.
+/// Checks all turns. No fault occurred after `quiet`. `may_change` says that the log may have lost data without the
+/// relays' knowledge.
 pub(crate) fn judge(turns: &BTreeMap<String, Turn>, quiet: Instant, may_change: bool) -> Vec<Violation> {
     let mut judge = Judge { turn: "", may_change, violations: Vec::new() };
     for (name, turn) in turns {
@@ -81,7 +83,7 @@ impl Judge<'_> {
     fn agent(&mut self, turn: &Turn) {
         let count = turn.starts.len();
         self.hold(Law::Once, count <= 1, || format!("the agent got it {count} times"));
-        // If one tab starts it, and it is the first, it is known whose start the agent got.
+        // If only the first tab starts it, it is known whose start the agent received.
         if let Some(tab) = turn.tabs.first().filter(|_| !turn.is_shared) {
             let unsent = tab.refusals.iter().take_while(|refused| refused.is_unsent).last();
             let early = unsent.is_some_and(|last| turn.starts.iter().any(|start| *start < last.at));
@@ -154,7 +156,7 @@ impl Judge<'_> {
             let agrees = match heard {
                 Heard::Done => end == End::Done,
                 Heard::Cut { reason, .. } if reason == "stopped" => end == End::Stopped,
-                // When the log fails, readers hear that; the log has a later reason of the same end.
+                // When the log fails, readers learn that; the log has a later reason for the same end.
                 Heard::Cut { reason, .. } => match end {
                     End::Cut { reason: kept, .. } => {
                         kept.name() == reason || matches!(reason.as_str(), "log_lost" | "log_full")
@@ -178,7 +180,7 @@ impl Judge<'_> {
         for surprise in &tab.surprises {
             self.hold(Law::Kept, false, || surprise.clone());
         }
-        // Some come only when all is over.
+        // Some tabs connect only after the last fault.
         let quiet = tab.came.map_or(quiet, |came| came.max(quiet));
         let late = tab.heard.as_ref().map(|(at, _)| at.saturating_duration_since(quiet));
         self.hold(Law::Heard, late.is_some_and(|late| late <= HEARD_IN), || match late {

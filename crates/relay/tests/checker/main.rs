@@ -1,11 +1,10 @@
-//! The checker: random schedules of faults against the program `turnwire-relay`, and the laws that must hold over what came of
-//! them.
+//! The checker: random schedules of faults against the program `turnwire-relay`, and the laws that must hold.
 //!
 //! - `upstream` is the agent, `tab` a reader, `proxy` a network that breaks, `process` the relay;
-//! - `schedule` lets them meet, by a seed; `several`, three relays with one Redis;
-//! - `history` is what happened, `laws` judges it;
-//! - `mutants` holds the laws themselves to account: a relay with a fault on purpose breaks each of them. They are in a relay
-//!   with the feature `mutants` only: `cargo test -p turnwire-relay --features mutants --test checker`.
+//! - `schedule` runs them together, by a seed; `several`, three relays with one Redis;
+//! - `history` is what happened, `laws` checks it;
+//! - `mutants` checks the laws themselves: a relay with a deliberate fault breaks each of them. The faults exist only
+//!   with the feature `mutants`: `cargo test -p turnwire-relay --features mutants --test checker`.
 //!
 //! A failure names its seed. `TURNWIRE_CHECKER_SEED` runs that one, `TURNWIRE_CHECKER_SCHEDULES` sets how many run.
 

@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream};
 use crate::laws::Law;
 use crate::{AT_ONCE, number, schedule, several};
 
-/// The faults on purpose, by their names in the relay's source, and the law that each of them breaks.
+/// The deliberate faults, by their names in the relay's source, each with the law that it breaks.
 const MUTANTS: [(&str, Law); 12] = [
     ("frame_before", Law::Agreement),
     ("to_the_tail", Law::Chain),
@@ -26,9 +26,9 @@ const MUTANTS: [(&str, Law); 12] = [
 /// Those that only several relays show.
 const OF_SEVERAL: [&str; 2] = ["zombie_heard", "hint_relied_on"];
 
-/// How many of them a quick run takes.
+/// How many of them a quick run checks.
 const QUICK: usize = 3;
-/// Schedules of a mutant, until one of them has found it.
+/// The most schedules of a mutant until one has found it.
 const TRIES: u64 = 60;
 
 #[tokio::test(flavor = "multi_thread")]

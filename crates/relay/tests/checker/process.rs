@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
-    /// For one kind of schedules, by its name.
+    /// For one kind of schedule, by its name.
     pub(crate) fn new(kind: &str, seed: u64, mutant: Option<&str>) -> Self {
         let mutant = mutant.unwrap_or("product");
         let name = format!("turnwire-relay-checker-{}-{kind}-{seed}-{mutant}", std::process::id());
@@ -45,11 +45,11 @@ pub(crate) struct Relay {
     mutant: Option<String>,
 }
 
-/// The relay's program, as it was when the first schedule began: other builds may put theirs in its place.
+/// The relay's program, as it was when the first schedule began: other builds may replace it.
 fn program() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checked-turnwire-relay");
-        // One that still runs cannot be written, but another one can have its name.
+        // A running program cannot be overwritten, but another file can take its name.
         let _ = std::fs::remove_file(&copy);
         std::fs::copy(env!("CARGO_BIN_EXE_turnwire-relay"), &copy).expect("copied");
         copy
@@ -58,7 +58,8 @@ fn program() -> &'static Path {
 }
 
 impl Relay {
-    /// A relay of this name before an agent, with this log. The agent's name is that of the protocol. It is not started.
+    /// A relay with this name in front of an agent, with this log. The agent's name is that of the protocol. It is not
+    /// started yet.
     pub(crate) fn new(
         scratch: &Scratch,
         name: &str,
@@ -88,7 +89,7 @@ impl Relay {
     /// Starts it and returns where it listens.
     pub(crate) async fn start(&mut self) -> SocketAddr {
         let said = File::options().create(true).append(true).open(&self.said).expect("a file");
-        // A write past the limit of a file's size is then an error, as on a full disk, and not the end of the process.
+        // A write beyond the limit on file sizes is then an error, as on a full disk, and does not kill the process.
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]);
         command.arg(program()).arg("serve").arg(&self.config).stdout(Stdio::piped()).stderr(said);
@@ -113,7 +114,7 @@ impl Relay {
         run("kill", &[&format!("-{name}"), &pid]);
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills it, as a crash would.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("ended");
@@ -121,7 +122,7 @@ impl Relay {
         }
     }
 
-    /// Asks it to end, and waits for that.
+    /// Asks it to shut down, and waits until it has ended.
     pub(crate) async fn terminate(&mut self) {
         self.signal("TERM");
         let began = Instant::now();
@@ -140,7 +141,7 @@ impl Relay {
         self.signal("CONT");
     }
 
-    /// Lets no file grow, or all of them.
+    /// Forbids or allows files to grow.
     pub(crate) fn fill_disk(&self, is_full: bool) {
         let pid = self.child.as_ref().expect("it runs").id().to_string();
         // The soft limit: the hard one could not be raised again.

@@ -12,8 +12,8 @@ use tokio::time::sleep;
 
 use crate::random::Random;
 
-/// Passes connections on to where its targets are at the moment: each to one of them anew, as a balancer does, and to another one if
-/// that does not answer.
+/// Forwards connections to its current targets: each connection to one of them, as a balancer does, and to another one
+/// if that does not answer.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
     targets: Targets,
@@ -23,7 +23,7 @@ pub(crate) struct Proxy {
 
 type Targets = Arc<Mutex<Vec<SocketAddr>>>;
 
-/// What becomes of the connections that are open when it is given.
+/// What happens to the open connections.
 #[derive(Debug, Clone, Copy)]
 enum Order {
     Flow,
@@ -50,7 +50,7 @@ impl Proxy {
         self.order.send_replace(Order::Cut);
     }
 
-    /// All connections stay open, and nothing passes any more; new ones work.
+    /// Keeps all connections open but silent; new ones work.
     pub(crate) fn freeze(&self) {
         self.order.send_replace(Order::Freeze);
     }
@@ -67,7 +67,7 @@ impl Proxy {
         let listener = loop {
             match TcpListener::bind(self.address).await {
                 Ok(listener) => break listener,
-                // A connection of another test may have this port for a while.
+                // For a while, a connection of another test may use this port.
                 Err(_) => sleep(Duration::from_millis(50)).await,
             }
         };
@@ -120,7 +120,7 @@ async fn pass(mut near: TcpStream, mut far: TcpStream, orders: &mut watch::Recei
     }
 }
 
-/// Waits for the next order; the end of the proxy is none.
+/// Waits for the next order; the end of the proxy is not an order.
 async fn ordered(orders: &mut watch::Receiver<Order>) {
     if orders.changed().await.is_err() {
         std::future::pending::<()>().await;

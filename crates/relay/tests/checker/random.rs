@@ -1,4 +1,4 @@
-//! Decisions by a seed: the same ones for the same seed (`SplitMix64`).
+//! Random decisions, always the same for a seed (`SplitMix64`).
 
 use std::ops::Range;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl Random {
         all[self.index(all.len())]
     }
 
-    /// True so many times of a hundred.
+    /// True this many times in a hundred.
     pub(crate) fn percent(&mut self, share: u64) -> bool {
         self.within(0..100) < share
     }
@@ -41,7 +41,7 @@ impl Random {
         Duration::from_millis(self.within(range))
     }
 
-    /// Decisions of their own for a part of the schedule, so that the order in which parts run changes none.
+    /// Independent decisions for a part of the schedule, so that the order in which parts run does not affect them.
     pub(crate) fn fork(&mut self) -> Self {
         Self(self.number())
     }

@@ -17,23 +17,23 @@ use crate::random::Random;
 use crate::tab::{Page, Tabs};
 use crate::upstream::{self, ENDINGS, Ending, Protocol, Script};
 
-/// How long tabs may take to hear of the end, before the schedule gives up on them. The laws allow less.
+/// How long tabs may take to receive the end before the schedule gives up on them. The laws allow less.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What happens to the processes and connections. Each has ended before the next one begins.
+/// A fault of processes or connections. Each has ended before the next one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// Crashes, and is started again.
     Kill,
-    /// Is told to end, and is started again.
+    /// Is shut down, and started again.
     Terminate,
-    /// Stands still for a while.
+    /// Is suspended for a while.
     Pause,
     /// The tabs' connections are reset.
     CutTabs,
-    /// The tabs' connections stay open, and nothing comes any more.
+    /// The tabs' connections stay open, but silent.
     FreezeTabs,
-    /// The same of the agent's.
+    /// The same for the agent's connections.
     CutAgent,
     FreezeAgent,
     /// The agent refuses connections for a while.
@@ -60,7 +60,7 @@ const FAULTS: [Fault; 11] = [
     Fault::Conflict,
 ];
 
-/// Everything of a schedule that runs.
+/// Everything in a schedule.
 struct World {
     random: Random,
     history: Arc<History>,
@@ -72,7 +72,7 @@ struct World {
     scripts: Vec<Script>,
 }
 
-/// Plays the schedule of this seed, and returns the laws that did not hold, and what the relay said.
+/// Plays the schedule of this seed, and returns the laws that did not hold, and the relay's output.
 pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, String) {
     let mut random = Random::new(seed);
     let scratch = Scratch::new("one", seed, mutant);
@@ -82,7 +82,7 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
     let log = format!("store = \"sqlite:{}\"\ndurability = \"{durability}\"", scratch.log().display());
     let mut relay = Relay::new(&scratch, "relay", far.address, &log, mutant);
     let near = Proxy::start(relay.start().await).await;
-    // A connection for each request: what is cut is then one tab's.
+    // Each request uses a new connection: a cut then affects one tab.
     let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().expect("a client");
     let scripts = scripts(&mut random, seed);
     let tabs = Tabs { history: history.clone(), client, relay: near.address, patient: 0 };
@@ -105,7 +105,7 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
         };
         world.fault(fault).await;
     }
-    // Tabs come for the first time until then.
+    // Until then, tabs connect for the first time.
     sleep(LAST_TAB).await;
     let quiet = Instant::now();
     let _ = timeout(PATIENCE, join_all(turns)).await;
@@ -119,7 +119,7 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
 /// Tabs come within this time.
 pub(crate) const LAST_TAB: Duration = Duration::from_millis(1200);
 
-/// Some turns that end well, among others.
+/// Some of the turns end well.
 pub(crate) fn scripts(random: &mut Random, seed: u64) -> Vec<Script> {
     let count = random.within(4..9);
     let script = |number: u64| {
@@ -209,7 +209,7 @@ impl World {
         self.near.aim(vec![address]);
     }
 
-    /// Only of a turn that has begun: another message may else be the first.
+    /// Only for a turn that has begun: otherwise the other message may be the first.
     async fn conflict(&mut self) {
         let script = self.random.of(&self.scripts);
         let has_begun =
@@ -225,7 +225,7 @@ impl World {
         });
     }
 
-    /// When all is over: each turn is read from its beginning, and started once more.
+    /// At the end, each turn is read from its beginning, and its start is repeated.
     async fn read_again(&mut self) {
         for script in self.scripts.clone() {
             let page = self.page(script, false);

@@ -1,4 +1,4 @@
-//! Schedules of the relay as it is, a dozen in a quick run.
+//! Schedules of the unchanged relay, a dozen in a quick run.
 
 use std::io::{Write, stderr};
 
@@ -65,12 +65,12 @@ fn schedules(all: u64, quick: u64) -> u64 {
     if std::env::var_os("TURNWIRE_TEST").is_none_or(|scope| scope != "quick") {
         return all;
     }
-    // Past the harness, which shows nothing of a test that passes.
+    // Printed past the test harness, which hides the output of passing tests.
     let _ = writeln!(stderr(), "quick: {quick} of {all} schedules; --all has the rest");
     quick
 }
 
-/// The faults on purpose must not be in what users run.
+/// The deliberate faults must not be in what users run.
 #[cfg(not(feature = "mutants"))]
 #[test]
 fn the_program_has_no_faults_on_purpose() {

@@ -19,23 +19,23 @@ use crate::schedule::{LAST_TAB, PATIENCE, begin, read_log, scripts};
 use crate::tab::{Page, Tabs};
 use crate::upstream::{self, Script};
 
-/// After this silence an owner is taken for dead.
+/// The silence after which an owner is presumed dead.
 const TAKEOVER: &str = "3s";
 
-/// What happens. Each has ended before the next one begins.
+/// A fault. Each has ended before the next one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// A relay crashes, and is started again.
     Kill,
-    /// It stands still for longer than the others wait for it.
+    /// It is suspended for longer than the others wait for it.
     Pause,
-    /// It is told to end, and is started again.
+    /// It is shut down, and started again.
     Terminate,
-    /// Redis crashes, and is started again with what it has kept.
+    /// Redis crashes, and is started again with the data that it kept.
     KillRedis,
     /// A relay's connections to Redis are reset.
     CutRedis,
-    /// They stay open, and nothing passes any more.
+    /// They stay open, but silent.
     FreezeRedis,
     /// They are reset, and new ones are refused for a while.
     RefuseRedis,
@@ -63,7 +63,7 @@ const FAULTS: [Fault; 11] = [
     Fault::CutAgent,
 ];
 
-/// A relay, where it listens, and its way to Redis.
+/// A relay, its address, and its connection to Redis.
 struct Instance {
     relay: Relay,
     address: SocketAddr,
@@ -82,7 +82,7 @@ struct World {
     scripts: Vec<Script>,
 }
 
-/// Plays the schedule of this seed, and returns the laws that did not hold, and what the relays said.
+/// Plays the schedule of this seed, and returns the laws that did not hold, and the relays' output.
 pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, String) {
     let mut random = Random::new(seed ^ 0x5EE5);
     let scratch = Scratch::new("several", seed, mutant);
@@ -123,7 +123,7 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
         was_restarted |= fault == Fault::KillRedis;
         world.fault(fault).await;
     }
-    // Tabs come for the first time until then.
+    // Until then, tabs connect for the first time.
     sleep(LAST_TAB).await;
     let quiet = Instant::now();
     let _ = timeout(PATIENCE, join_all(turns)).await;
@@ -198,7 +198,7 @@ impl World {
         self.balance();
     }
 
-    /// When all is over: each turn is read from its beginning, and started once more.
+    /// At the end, each turn is read from its beginning, and its start is repeated.
     async fn read_again(&mut self) {
         for script in self.scripts.clone() {
             let page = self.page(script, false);

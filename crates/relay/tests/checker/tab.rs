@@ -1,4 +1,4 @@
-//! A page's tab: starts a turn or joins it, and comes again after its last frame until it has heard of the end.
+//! A page's tab: starts a turn or joins it, and reconnects after its last frame until it has received the end.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::history::{Connection, Heard, History, Refused, Tab};
 use crate::random::Random;
 use crate::upstream::{Protocol, Script, is_last};
 
-/// Silence after which a tab gives a connection up. A turn that goes on is never silent for so long, but for the stalls.
+/// The silence after which a tab gives a connection up. A running turn is never silent for so long, except in stalls.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How long a start may take to be answered: an agent that does not answer is given up by the relay before.
+/// How long the response to a start may take: the relay gives up a silent agent earlier.
 const ANSWER: Duration = Duration::from_secs(6);
-/// The pause before a tab comes again.
+/// The pause before a tab reconnects.
 const PAUSE: Duration = Duration::from_millis(80);
 
-/// What the relay says of a start that it has not sent.
+/// The relay's message for a start that it has not sent.
 const UNSENT: [&str; 5] = ["unreachable", "log_unavailable", "draining", "limit", "overloaded"];
 
 /// One reader of a turn.
@@ -31,35 +31,35 @@ pub(crate) struct Page {
     script: Script,
     /// Whether it starts the turn, or joins it.
     starts: bool,
-    /// Whether it says that it knows the relay.
+    /// Whether it declares that it knows the relay.
     is_ours: bool,
-    /// Whether it takes its time after each piece.
+    /// Whether it pauses after each piece.
     is_slow: bool,
     /// The silence after which it gives a connection up.
     silence: Duration,
     random: Random,
 }
 
-/// What became of a request.
+/// The result of a request.
 enum Answer {
     Stream(String, Response),
     /// The tab knows how the turn ended.
     Heard(Heard),
-    /// It comes again later.
+    /// It reconnects later.
     Again,
     /// The relay knows no such turn.
     NotThere,
-    /// The log is another one: the tab reads it from its beginning.
+    /// The log is a different one: the tab reads it from its beginning.
     Anew,
 }
 
-/// What all tabs of a schedule have in common.
+/// What all tabs of a schedule share.
 pub(crate) struct Tabs {
     pub(crate) history: Arc<History>,
     pub(crate) client: Client,
     /// Where the relay is called.
     pub(crate) relay: SocketAddr,
-    /// How many of a hundred never give up a connection that is open.
+    /// How many of a hundred never give up an open connection.
     pub(crate) patient: u64,
 }
 
@@ -80,7 +80,7 @@ impl Tabs {
 }
 
 impl Page {
-    /// Reads the turn to its end. What it got is noted as it comes: the schedule may give up on it.
+    /// Reads the turn to its end. Everything received is recorded at once, as the schedule may give up on it.
     pub(crate) async fn read(mut self) {
         let id = self.script.id();
         let number = self.history.with(&id, |turn| {
@@ -105,7 +105,7 @@ impl Page {
                         });
                     });
                     let heard = self.stream(response, &note).await;
-                    // With the start's answer, or without: it may come again by either.
+                    // With or without the start's response: either lets it reconnect.
                     must_start = self.starts && self.random.percent(30);
                     note(&mut |tab| {
                         cursor = tab
@@ -192,12 +192,12 @@ impl Page {
     pub(crate) async fn conflict(&self) -> Option<String> {
         let answer = timeout(ANSWER, self.request_to_start("[1]").send()).await.ok()?.ok()?;
         let status = answer.status().as_u16();
-        // Refused for another reason, or because of what the turn is.
+        // Refused for another reason, or because of the turn's state.
         (!matches!(status, 409 | 429 | 503))
             .then(|| format!("another start of the same turn was answered with {status}"))
     }
 
-    /// Sends the start once more, after the end. Returns what is wrong with the answer.
+    /// Repeats the start after the end. Returns what is wrong with the response.
     pub(crate) async fn start_again(&self) -> Option<String> {
         let answer = timeout(ANSWER, self.start(0).send()).await.ok()?.ok()?;
         let status = answer.status().as_u16();
@@ -218,7 +218,7 @@ impl Page {
         }
         let Ok(Ok(text)) = timeout(ANSWER, response.text()).await else { return Answer::Again };
         if !log.is_empty() {
-            // The agent's own answer, as it is.
+            // The agent's own response, unchanged.
             note(&mut |tab| {
                 let frames = vec![(1, text.clone())];
                 tab.connections.push(Connection { after: 0, log: log.clone(), frames });
@@ -243,7 +243,7 @@ impl Page {
         }
     }
 
-    /// Reads a stream, until it ends or has been silent for too long. Returns what it says of the turn's end.
+    /// Reads a stream until it ends or has been silent for too long. Returns what it shows of the turn's end.
     async fn stream(
         &mut self,
         response: Response,
@@ -275,7 +275,7 @@ impl Page {
         heard
     }
 
-    /// Whether the list of turns says that the turn has ended, and this tab has all of it.
+    /// Whether the list of turns shows that the turn has ended, and this tab has all of it.
     async fn listed(&self, cursor: u64) -> Option<Heard> {
         let session = format!("/_turnwire/v1/turns?session={}", self.script.id());
         let answer = timeout(ANSWER, self.request(Method::GET, &session).send()).await.ok()?.ok()?;
@@ -291,7 +291,7 @@ fn numbered(frame: &str) -> Option<(u64, &str)> {
     Some((offset.parse().ok()?, frame))
 }
 
-/// A cut that the relay tells of.
+/// A cut that the relay reports.
 fn told(frame: &str) -> Option<Heard> {
     let data = frame.strip_prefix("event: turnwire.cut\ndata: ")?;
     let data: serde_json::Value = serde_json::from_str(data).ok()?;

@@ -1,4 +1,4 @@
-//! An agent whose every frame is written down before it is sent, and which fails as its script says.
+//! An agent that records every frame before it is sent, and fails as its script demands.
 
 mod kept;
 
@@ -13,22 +13,22 @@ use tokio::time::{sleep, timeout};
 use crate::history::History;
 use crate::random::Random;
 
-/// What the agent speaks.
+/// The agent's protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Aap,
     Tirea,
-    /// Its agent keeps the turn, and gives the rest of it to whoever asks. Of the endings it has those of a connection; the turn goes
-    /// on.
+    /// Its agent keeps the turn, and returns the rest of it on request. Only its connections end early; the turn
+    /// continues.
     TrueFoundry,
 }
 
-/// How an answer ends.
+/// How a response ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// With the protocol's last frame.
     Done,
-    /// With a frame after which the turn has ended if the stream does. AAP has none: there it is `Done`.
+    /// With a frame that ends the turn if the stream ends there. AAP has none, and uses `Done`.
     MayBeDone,
     /// In good order, without it.
     Eof,
@@ -36,17 +36,17 @@ pub(crate) enum Ending {
     Reset,
     /// It is closed in the middle of a chunk.
     Closed,
-    /// Nothing more comes, and the connection stays open.
+    /// It stays open, but silent.
     Stall,
-    /// A frame comes that is larger than the relay keeps.
+    /// With a frame that is larger than the relay keeps.
     Giant,
-    /// The connection is reset before an answer.
+    /// The connection is reset before a response.
     Unanswered,
-    /// No answer comes.
+    /// There is no response.
     Silent,
     /// An error, as JSON.
     Refused,
-    /// All of the answer is one JSON text.
+    /// The whole response is one JSON text.
     Whole,
 }
 
@@ -64,7 +64,7 @@ pub(crate) const ENDINGS: [Ending; 11] = [
     Ending::Whole,
 ];
 
-/// The script of a turn. It is part of the turn's id, so that the agent needs to be told nothing.
+/// The script of a turn. It is part of the turn's id, so that the agent needs no other channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Script {
     pub(crate) protocol: Protocol,
@@ -91,7 +91,7 @@ impl Script {
     }
 }
 
-/// How long an agent that says nothing more waits until the other side has left. The relay leaves before.
+/// How long a silent agent waits until the peer has left. The relay leaves earlier.
 const LONGEST: Duration = Duration::from_secs(30);
 
 pub(crate) async fn start(history: Arc<History>) -> SocketAddr {
@@ -101,7 +101,7 @@ pub(crate) async fn start(history: Arc<History>) -> SocketAddr {
         while let Ok((stream, _)) = listener.accept().await {
             let _ = stream.set_nodelay(true);
             let history = history.clone();
-            // What breaks here is the relay's, or the schedule's, doing.
+            // Errors here are caused by the relay or the schedule.
             tokio::spawn(async move { answer(stream, &history).await });
         }
     });
@@ -160,7 +160,7 @@ struct Play<'h> {
     history: &'h History,
     id: String,
     random: Random,
-    /// What is written next.
+    /// The next bytes to write.
     held: Vec<u8>,
 }
 
@@ -264,7 +264,7 @@ impl Play<'_> {
         }
     }
 
-    /// Notes a frame, and holds it in one of the ways in which it can be written.
+    /// Records a frame, and queues it in one of its possible spellings.
     fn hold(&mut self, frame: &str, is_done: bool) {
         self.history.with(&self.id, |turn| {
             turn.sent.push(frame.to_owned());
@@ -284,7 +284,7 @@ impl Play<'_> {
         self.held.extend_from_slice(end.as_bytes());
     }
 
-    /// Writes what is held, in chunks that are cut anywhere.
+    /// Writes the queue, in chunks that are cut anywhere.
     async fn write(&mut self) -> std::io::Result<()> {
         let held = std::mem::take(&mut self.held);
         let mut rest = held.as_slice();

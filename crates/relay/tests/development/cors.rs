@@ -1,4 +1,4 @@
-//! What a browser asks before a page may call, and what it is told.
+//! A browser's preflights before a page may call, and the responses.
 
 use turnwire_relay::development::{Origins, RelayConfig};
 

@@ -21,7 +21,7 @@ enum Conduct {
     Reset,
 }
 
-/// A server that lets in whoever knows the key and has no origin.
+/// A server that accepts requests with the key and without an origin.
 async fn server(conduct: Conduct) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();

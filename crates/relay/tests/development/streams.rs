@@ -1,4 +1,4 @@
-//! Bytes are on their way as soon as they come, in both directions.
+//! Bytes are forwarded as soon as they arrive, in both directions.
 
 use std::time::{Duration, Instant};
 

@@ -130,7 +130,7 @@ async fn what_the_agent_has_no_more_is_told_and_then_asked_of_itself() {
     assert!(stream.rest().await.is_ok_and(|rest| rest.ends_with(told)));
     assert!(page.rest().await.is_err(), "a good end would look like the turn's");
     drop(wire);
-    // The page comes again, as it would without the relay.
+    // The page reconnects, as it would without the relay.
     let agent = async {
         let mut wire = asked(&server, 2).await;
         wire.chunk(&(frames([3]) + &frame(4, DONE))).await;

@@ -1,5 +1,5 @@
 //! The files of `deploy/`: the relay behind a real nginx and a real Caddy, with the configs as they stand there but for
-//! addresses; what it tells systemd; and that the alerts name what it measures.
+//! addresses; its notifications to systemd; and that the alerts name what it measures.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

@@ -28,7 +28,7 @@ async fn interrupted(server: &Server, relays: &[Relay; 2], turn: &str, happens: 
         (1..).zip(1..=10).map(|(at, frame)| numbered(at, &delta(&format!("{turn}{frame}")))).collect();
     whole.push_str(&numbered(11, STOP));
     assert_eq!(stream.rest().await.as_ref(), Ok(&whole));
-    // A reader elsewhere may have been sent away. It comes again, as clients do.
+    // A reader elsewhere may have been sent away. It reconnects, as clients do.
     let mut read = other.rest().await.unwrap_or_default();
     while !read.contains("turn_stop") {
         let last = read.lines().filter_map(|line| line.strip_prefix("id: ")).next_back();
@@ -67,7 +67,7 @@ async fn a_cluster_of_three_loses_the_server_of_a_turn() {
     }
     let config = shared(&server, &cluster[0]);
     let relays = [Relay::start(&config), Relay::start(&config)];
-    // Each is on another server than the one before, most probably.
+    // Each is most probably on a different server than the previous one.
     for turn in ["a", "b", "c", "d"] {
         interrupted(&server, &relays, turn, || ()).await;
     }

@@ -40,7 +40,7 @@ async fn aap_is_the_same_through_the_relay() {
             .json(&turn)
     };
     let first = sent(start("t-1")).await;
-    // Its reader leaves after some frames, and comes again.
+    // Its reader disconnects after some frames, and reconnects.
     let mut stream = Stream::of(first);
     let begun = stream.until("id: 3\n").await.len();
     assert!(begun > 0);
@@ -104,7 +104,7 @@ async fn a_run_of_tirea_outlives_its_reader() {
     let list = json(relay.request(Method::GET, "/a/_turnwire/v1/turns?session=th-1&state=closed")).await;
     assert_eq!(list["turns"][0]["end"]["end"], "done", "{list}");
 
-    // A stop is the protocol's own cancel, and the run's own last frame tells of it.
+    // A stop is the protocol's own cancel, and the run's own last frame shows it.
     let start = relay
         .request(Method::POST, "/a/v1/runs")
         .header("turnwire-turn", "r-2")

@@ -1,4 +1,4 @@
-//! Held sockets: pages that share one, leave it, and come again.
+//! Held sockets: pages that share one, leave it, and reconnect.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ async fn pages_share_one_socket_and_have_ids_of_their_own() {
     assert_eq!(bob.message().await, json!({ "id": 2, "result": "model/list" }));
     assert_eq!((ann.message().await, bob.message().await), (tell(1), tell(1)));
     assert_eq!(ann.last, bob.last, "a message has one number");
-    // Another conversation has a socket of its own.
+    // Another conversation has its own socket.
     let other = Page::come(relay.address(), "?conversation=other", "ann").await;
     let _upstream = agent.accept().await;
     assert_ne!(other.attached["log"], ann.attached["log"]);
@@ -85,7 +85,7 @@ async fn a_page_that_is_cut_off_anywhere_misses_nothing() {
         for _ in 0..cut {
             got.push(page.message().await);
         }
-        // What is on its way is lost.
+        // Messages in flight are lost.
         page.cut();
         let mut page = page.again(relay.address(), &query, "page").await;
         assert_eq!(page.attached["whole"], true);
@@ -126,7 +126,7 @@ async fn an_approval_that_no_page_saw_is_answered_from_another_device() {
     phone.say(&yes).await;
     assert_eq!(upstream.hear().await, yes);
     assert_eq!(phone.message().await, json!({ "turnwire": "answered", "id": 0 }));
-    // The first device comes again, hears of the question and of its answer, and is too late.
+    // The first device reconnects, receives the question and its answer, and is too late.
     let mut desk = desk.again(relay.address(), "", "desk").await;
     assert_eq!(desk.message().await, approval(0));
     assert_eq!(desk.message().await, tell(1));

@@ -90,7 +90,7 @@ impl Upstream {
     }
 }
 
-/// What a page hears.
+/// What a page receives.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Heard {
     /// A message with its number.
@@ -134,7 +134,7 @@ impl Page {
         Self::attach(address, query, serde_json::json!({ "turnwire": "attach", "reader": name })).await
     }
 
-    /// It comes again, to where it was.
+    /// Reconnects at its last place.
     pub(crate) async fn again(&self, address: &str, query: &str, name: &str) -> Self {
         let place = serde_json::json!({
             "turnwire": "attach", "reader": name, "log": self.attached["log"], "after": self.last,
@@ -188,7 +188,7 @@ impl Page {
         self.say(&serde_json::json!({ "id": id, "method": method })).await;
     }
 
-    /// Hears that the socket has ended, and is closed.
+    /// Receives the end of the socket, and is closed.
     pub(crate) async fn ends(&mut self, reason: &str) {
         let end = serde_json::json!({ "turnwire": "ended", "reason": reason });
         assert_eq!(self.hear().await, Heard::Own(end));
@@ -200,7 +200,7 @@ pub(crate) async fn say(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>,
     within(socket.send(Message::text(text))).await.expect("sent");
 }
 
-/// What a socket hears next.
+/// The next message on a socket.
 pub(crate) async fn heard(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> Heard {
     loop {
         match within(socket.next()).await {

@@ -31,7 +31,7 @@ async fn after_a_crash_all_that_was_seen_is_there_and_what_ran_is_cut() {
     wire.chunk(STOP).await;
     wire.end().await;
     let whole = stream.rest().await.expect("a good end");
-    // The next turn comes on a connection of its own.
+    // The next turn uses a new connection.
     drop(wire);
     let (mut stream, _wire) = started(&relay, &server, "open", 40).await;
     let seen = stream.until("open40").await.to_owned();

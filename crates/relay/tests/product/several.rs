@@ -307,7 +307,7 @@ async fn when_owner_and_redis_die_readers_begin_again_in_another_log() {
     owner.kill();
     redis.kill();
     redis.start_again();
-    // It is not told that the turn goes on, nor that it has ended: it has to come again.
+    // It learns neither that the turn continues nor that it has ended: it must reconnect.
     assert!(reader.rest().await.is_ok_and(|rest| rest.ends_with("retry: 50\n\n")));
     let events = |log: &str| other.request(Method::GET, &format!("/a/_turnwire/v1/turns/t/events?log={log}"));
     assert_eq!(status(events(&log).header("last-event-id", "2")).await, 412);

@@ -1,5 +1,5 @@
 //! Requests and answers whose end two servers may see in different places. What is no plain HTTP is refused, and never passed on; what
-//! passes is written anew.
+//! passes is rewritten.
 
 use std::time::Duration;
 

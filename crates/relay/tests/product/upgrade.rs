@@ -30,7 +30,7 @@ async fn a_new_relay_takes_the_address_and_reads_what_the_old_one_still_runs() {
     let (mut reader, mut wire) = started(&old, &server, "t", 2).await;
     let new = Relay::start(&config);
     old.terminate();
-    // Readers are told to come again, and get the rest from the new one, as do those who come only now.
+    // Readers are asked to reconnect, and get the rest from the new one, as new readers do.
     reader.until("retry: 50").await;
     assert_eq!(reader.rest().await.expect("a good end").matches("id: ").count(), 2);
     let mut again = Stream::of(sent(new.events("t", 2)).await);

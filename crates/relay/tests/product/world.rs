@@ -1,4 +1,4 @@
-//! A relay as a process of its own, and clients that read its streams.
+//! A relay in a separate process, and clients that read its streams.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;

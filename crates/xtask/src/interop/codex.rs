@@ -1,5 +1,5 @@
-//! Codex app-server, driven by the built package in headless Chromium through the relay. What starts and ends the
-//! server, its model and its relay is the script that drives them.
+//! Codex app-server, driven by the built package in headless Chromium through the relay. The driving script starts and
+//! ends the server, its model and its relay.
 
 use std::process::Command;
 
@@ -23,7 +23,7 @@ pub(super) fn run(project: &Project) -> Result<Tally> {
     let browser = browser::find_or_install()?;
     begin("interop: Codex app-server 0.169.0 behind the relay, the package in Chromium");
     let mut tally = Tally::default();
-    // The second has a relay that holds the sockets.
+    // The second script has a relay that holds the sockets.
     for script in ["main.mjs", "held.mjs"] {
         let Shown { status, output } = show(
             Command::new("node")

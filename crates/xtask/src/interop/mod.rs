@@ -1,6 +1,6 @@
-//! `interop`: what others have made, against what this project has made. A vendor's own client drives the
-//! development gateway: what it accepts is the gateway's proof that it speaks the protocol. A vendor's own
-//! server is driven by the built package, in a browser: the last word on whether the package reads it.
+//! `interop`: other projects' software against this project's. A vendor's own client drives the development gateway,
+//! which proves that the gateway speaks the protocol. The built package drives a vendor's own server in a browser,
+//! which proves that the package reads it.
 
 mod ag_ui;
 mod codex;
@@ -26,7 +26,7 @@ pub(crate) struct Options {
     vendor: Vendor,
 }
 
-/// Those whose own software is run.
+/// The vendors whose software is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Vendor {
     /// The Python package truefoundry-gateway-sdk, against the development gateway.

@@ -1,5 +1,5 @@
-//! The tirea agent server, driven by the built package in headless Chromium through the relay. What starts
-//! and ends the server, its model and its relay is the script that drives them.
+//! The tirea agent server, driven by the built package in headless Chromium through the relay. The driving script
+//! starts and ends the server, its model and its relay.
 
 use std::process::Command;
 
@@ -23,7 +23,7 @@ pub(super) fn run(project: &Project) -> Result<Tally> {
     let browser = browser::find_or_install()?;
     begin("interop: tirea-agentos-server 0.5.0 behind the relay, the package in Chromium");
     let mut tally = Tally::default();
-    // The second has a relay that keeps runs.
+    // The second script has a relay that keeps runs.
     for script in ["main.mjs", "kept.mjs"] {
         let Shown { status, output } = show(
             Command::new("node")

@@ -12,9 +12,9 @@ use crate::relay::Relay;
 use crate::test::tally::{self, Tally};
 use crate::tools::python;
 
-/// Where the relay listens, if that is free. Steps that run beside this one have others.
+/// The relay's port, if it is free. Steps that run at the same time use others.
 const RELAY_PORT: u16 = 8837;
-/// The pause between events behind the relay, in milliseconds: a client's own wish does not get there.
+/// The pause between events behind the relay, in milliseconds: a client's setting does not pass the relay.
 const PACE: &str = "2";
 
 /// Installs the client, starts a gateway and a relay before another one, and counts the client's cases.

@@ -1,5 +1,5 @@
-//! What the built package and the development gateway say to each other over a WebSocket, held to the protocol's
-//! schema by a checker in Python.
+//! The messages between the built package and the development gateway over a WebSocket, checked against the protocol's
+//! schema in Python.
 
 use std::process::Command;
 

@@ -26,15 +26,15 @@ use crate::test::tally::{self, Tally};
 use crate::tools::browser::Browser;
 use crate::tools::{npm, rust};
 
-/// Where the gateway listens that the crate's own tests in the browser call, if that is free.
+/// The port of the gateway for the crate's own tests in the browser, if it is free.
 const GATEWAY_PORT: u16 = 8797;
-/// Where the relay before that gateway listens, if that is free.
+/// The port of the relay in front of that gateway, if it is free.
 const RELAY_PORT: u16 = 8817;
-/// For how many seconds each fuzz target runs, in a quick run and in a whole one.
+/// How many seconds each fuzz target runs, in a quick run and in a full one.
 const FUZZ_SECONDS: [u64; 2] = [3, 15];
-/// Whose software a quick run leaves out: each is 400 MB to download.
+/// The vendors that a quick run leaves out: each is 400 MB to download.
 const LARGE: [Vendor; 2] = [Vendor::AgUiServers, Vendor::Codex];
-/// What a quick run lints by itself: a family over `fetch` with the least features, and the one over sockets.
+/// The families that a quick run lints separately: one over `fetch` with the least features, and the one over sockets.
 const QUICK_FAMILIES: [&str; 2] = ["truefoundry", "turn-rpc"];
 
 pub(super) fn format(session: &Session<'_>) -> Result<Verdict> {
@@ -54,7 +54,7 @@ pub(super) fn clippy(session: &Session<'_>) -> Result<Verdict> {
     let browser = ["--package", "turnwire", "--target", rust::WASM_TARGET];
     lint(&[&browser[..], &["--all-targets", "--features", "module,js-classes"]].concat())?;
     lint(&["--package", "turnwire-packing", "--target", rust::WASM_TARGET])?;
-    // Each family of protocols by itself: as the package has it, and as a Rust front end may.
+    // Each family of protocols separately, as the package has it and as a Rust front end may.
     let ways = session.scope.of(1, 2, "ways to build each family");
     let count = session.scope.of(QUICK_FAMILIES.len(), FAMILIES.len(), "families by themselves");
     let is_chosen = |family: &&String| count == FAMILIES.len() || QUICK_FAMILIES.contains(&family.as_str());
@@ -66,7 +66,7 @@ pub(super) fn clippy(session: &Session<'_>) -> Result<Verdict> {
     Ok(Verdict::Held)
 }
 
-/// For both targets: the browser layer exists only on one, the host's API only on the other.
+/// For both targets: the browser layer exists only for one, the host's API only for the other.
 pub(super) fn docs(session: &Session<'_>) -> Result<Verdict> {
     let root = session.project.root();
     let document = |arguments: &[&str]| {
@@ -92,7 +92,7 @@ pub(super) fn host(session: &Session<'_>) -> Result<Verdict> {
     let mut tally = Tests::default().run(session)?;
     let documentation = || executables::documentation(session);
     tally.add(session.again(&"the documentation's examples", documentation(), documentation)?);
-    // Relays with faults on purpose, each of which the relay's checker has to find.
+    // Relays with deliberate faults, each of which the relay's checker must find.
     let options = ["--features", "turnwire-relay/mutants", "--test", "checker"];
     tally.add(Tests { options: &options, filter: Some("mutants") }.run(session)?);
     Ok(Verdict::Counted(tally))
@@ -112,9 +112,9 @@ pub(super) fn browser(session: &Session<'_>) -> Result<Verdict> {
     let runners = rust::wasm_bindgen(project)?;
     let wasm_pack = rust::wasm_pack()?.join("wasm-pack");
     let program = session.gateway()?;
-    // The tests are compiled with its address: as long as it stays the same, they are not compiled again.
+    // The gateway's address is compiled into the tests: while it stays the same, they are not recompiled.
     let port = gateway::free_port(GATEWAY_PORT)?;
-    // A relay before the gateway, which the tests call through the gateway, for its faults.
+    // A relay in front of the gateway. The tests call it through the gateway, for its faults.
     let relay = Relay::prepare(project, &format!("browser-{port}"), RELAY_PORT)?;
     let gateway = Gateway::start_with(&program, port, None, &["--relay", &relay.url()])?;
     let _relay = relay.start(gateway.url())?;
@@ -138,7 +138,7 @@ pub(super) fn browser(session: &Session<'_>) -> Result<Verdict> {
                 .env("PATH", &search)
                 .env(if browser == "chrome" { "CHROMEDRIVER" } else { "GECKODRIVER" }, driver)
                 .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &capabilities)
-                // Its default, 20 seconds, is little on a machine that has other work.
+                // The default, 20 seconds, is short on a busy machine.
                 .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
                 .env("TURNWIRE_GATEWAY_URL", gateway.url())
                 .current_dir(project.root()),
@@ -170,7 +170,7 @@ fn capabilities(project: &Project, chrome: &Path, firefox: &Path) -> Result<Path
     Ok(file)
 }
 
-/// Its lints too: it is no member of the workspace.
+/// This includes its lints, as it is not a member of the workspace.
 pub(super) fn rust_page(session: &Session<'_>) -> Result<Verdict> {
     let project = session.project;
     let page = front_end::build_page(project)?;
@@ -184,7 +184,7 @@ pub(super) fn rust_page(session: &Session<'_>) -> Result<Verdict> {
 
 pub(super) fn interop(session: &Session<'_>) -> Result<Verdict> {
     session.package()?;
-    // One is compiled for minutes: a quick run has it where that is done.
+    // One of them takes minutes to compile: a quick run includes it only where that is done.
     let has_tirea = rust::has_tirea_server()?;
     let is_late = |vendor: &Vendor| LARGE.contains(vendor) || (*vendor == Vendor::Tirea && !has_tirea);
     let (large, others): (Vec<_>, Vec<_>) = Vendor::ALL.into_iter().partition(is_late);

@@ -1,5 +1,5 @@
-//! `test`: every check and every test of the project, each runner's own output shown, with one
-//! table and one line of totals at the end.
+//! `test`: every check and every test of the project. It shows each runner's own output, and ends with one table and
+//! one line of totals.
 
 mod code;
 mod executables;
@@ -38,7 +38,7 @@ pub(crate) struct Options {
     one_at_a_time: bool,
 }
 
-/// Runs the chosen steps. A step that fails does not keep later ones from running.
+/// Runs the chosen steps. A failed step does not prevent later ones.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let steps = chosen(&options.only)?;
     let session = Session::new(project, if options.all { Scope::All } else { Scope::Quick });
@@ -57,8 +57,8 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 /// A step's name, how it ended, and how long it took.
 type Ended = (&'static str, Verdict, Duration);
 
-/// Runs the steps of two lanes side by side, then those that run alone. Returns how each ended, in the order of the steps.
-/// Steps of one lane only are shown as they go.
+/// Runs the steps of two lanes side by side, then those that run alone. Returns how each ended, in the order of the
+/// steps. With steps of one lane only, their output appears as they run.
 fn run_lanes(steps: &[&'static Step], session: &Session<'_>, one_at_a_time: bool) -> Vec<Ended> {
     let in_lane = |lane| steps.iter().copied().filter(move |step| step.lane == lane);
     let is_empty = |lane| in_lane(lane).next().is_none();

@@ -7,7 +7,7 @@ use crate::test::tally::Tally;
 /// How a step ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// A check without tests of its own held.
+    /// A check without tests passed.
     Held,
     /// A runner ran tests and counted them.
     Counted(Tally),
@@ -56,7 +56,7 @@ impl Report {
         self.total().failed
     }
 
-    /// Prints the table, what passed only when it ran once more, and, alone on the last line, the totals.
+    /// Prints the table, the files that passed only on the second run, and, alone on the last line, the totals.
     pub(crate) fn print(&self, unsteady: &[String]) {
         println!("\n{:<10} {:<7} {:>8}   tests", "step", "result", "seconds");
         for (name, verdict, took) in &self.rows {

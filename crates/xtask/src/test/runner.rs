@@ -1,4 +1,4 @@
-//! Node's test runner: over which files, how many at a time, and with which programs.
+//! Node's test runner: its files, how many run at a time, and its programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::test::session::{LIMIT, Session};
 use crate::test::side_by_side;
 use crate::test::tally::{self, Tally};
 
-/// Directories whose tests wait more than they work (connections break, tabs come back, people answer), and how many of
-/// their files run at a time. Each file has a process, a gateway and a browser of its own.
+/// Directories whose tests wait more than they work (connections break, tabs return, people answer), and how many of
+/// their files run at a time. Each file has its own process, gateway and browser.
 const WAITING: [(&str, usize); 4] =
     [("tests/e2e", 4), ("tests/engines", 4), ("tests/bindings", 3), ("pkg/test", 3)];
 
 /// Files of tests for Node's test runner, which is started for each of them.
 #[derive(Debug)]
 pub(super) struct NodeTests {
-    /// The runner without a file, for what it needs to know.
+    /// The runner without a file, to query it.
     pub(super) runner: Command,
     files: Vec<PathBuf>,
     /// How many files run at a time.
@@ -53,7 +53,7 @@ impl NodeTests {
         self.files.extend(files);
     }
 
-    /// Runs them and counts their tests. Files that fail run once more, by themselves.
+    /// Runs them and counts their tests. Files that fail run a second time, alone.
     pub(super) fn run(&self, session: &Session<'_>) -> Result<Verdict> {
         let name =
             |file: &PathBuf| file.strip_prefix(session.project.root()).unwrap_or(file).display().to_string();
@@ -61,7 +61,7 @@ impl NodeTests {
         side_by_side::run(session, &self.files, self.at_once, name, run).map(Verdict::Counted)
     }
 
-    /// A file may have no test for the engine that plays.
+    /// A file may have no test for the current engine.
     fn run_file(&self, file: &Path) -> Result<Tally> {
         let mut runner = Command::new(self.runner.get_program());
         runner.args(self.runner.get_args()).arg(file);
@@ -93,7 +93,7 @@ pub(super) fn test_files(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Tells tests in a browser where the programs are that they start.
+/// Sets the paths of the programs that tests in a browser start.
 pub(super) fn in_browser(session: &Session<'_>, runner: &mut Command) -> Result<()> {
     runner.env("TURNWIRE_GATEWAY", session.gateway()?);
     let browser = session.browser()?;

@@ -1,4 +1,4 @@
-//! What the steps of one test run share: the package, the gateway and the browser, each made once.
+//! What the steps of one test run share: the package, the gateway and the browser, each built once.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -32,15 +32,15 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// The variable by which tests know; one that is run without it runs every row.
+    /// The environment variable for tests; a test without it runs every row.
     const VARIABLE: &str = "TURNWIRE_TEST";
 
-    /// Tells a runner.
+    /// Sets the variable for a runner.
     pub(crate) fn tell(self, command: &mut Command) -> &mut Command {
         command.env(Self::VARIABLE, if self == Self::Quick { "quick" } else { "all" })
     }
 
-    /// What a quick run has of something; says so if that is less than all.
+    /// The quick run's part of something; reports it if that is less than all.
     pub(crate) fn of<T: PartialEq + Display>(self, quick: T, all: T, what: &str) -> T {
         if self == Self::All || quick == all {
             return all;
@@ -80,7 +80,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Builds the package at the first call; later calls give the same answer without trying again.
+    /// Builds the package at the first call; later calls return the same result without trying again.
     pub(crate) fn package(&self) -> Result<()> {
         let mut is_built = self.package_built.lock().unwrap_or_else(PoisonError::into_inner);
         match *is_built {
@@ -114,8 +114,8 @@ impl<'a> Session<'a> {
         once(&self.engines, Engines::find_or_install)
     }
 
-    /// Runs once more what failed. Tests with browsers and clocks can fail on a busy machine; those that pass at the second
-    /// time are named at the end of the run.
+    /// Runs failed tests again. Tests with browsers and clocks can fail on a busy machine; those that pass the second
+    /// time are listed at the end of the run.
     pub(crate) fn again(
         &self,
         name: &dyn Display,
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
         Ok(second)
     }
 
-    /// What failed first and then passed.
+    /// The files that first failed and then passed.
     pub(crate) fn unsteady(&self) -> Vec<String> {
         self.unsteady.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What is made at the first call; who asks meanwhile waits.
+/// A value that is made at the first call; simultaneous callers wait.
 fn once<T: Clone>(kept: &Mutex<Option<T>>, make: impl FnOnce() -> Result<T>) -> Result<T> {
     let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
     match &*kept {

@@ -1,4 +1,4 @@
-//! Test programs that run several at a time: each one's output in one piece, and those that fail once more, by themselves.
+//! Test programs that run several at a time: each one's output in one piece, and those that fail run a second time, alone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::output::{self, Page};
 use crate::test::session::Session;
 use crate::test::tally::Tally;
 
-/// Of how many programs that fail the tests run once more. Where more fail, that was no accident.
+/// The largest number of failed programs that run a second time. More failures are not an accident.
 const MOST_AGAIN: usize = 3;
 
 /// Runs `run` for each job, `at_once` of them at a time, and counts the tests of all.

@@ -28,26 +28,26 @@ use crate::tools::{npm, redis};
 /// The most bytes of the npm package, packed and unpacked: below 900 KB (of 1,024 bytes) and 2.5 MB.
 const TARBALL_BYTES: [u64; 2] = [921_500, 2_536_500];
 
-/// Beside what a step runs. On two cores, what compiles and what installs or waits take little from each other; what holds
-/// clocks against each other in a browser, or measures, wants the machine for itself.
+/// The lane of a step. On two cores, compiling and installing or waiting hardly disturb each other. Steps that compare
+/// clocks in a browser, or measure, need the machine for themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Mostly compiles Rust. Its steps run one after the other, beside those of `Package`.
     Code,
     /// Needs the built package, and mostly installs and waits. Its steps run beside those of `Code`.
     Package,
-    /// Nothing: it has many clocks in a browser, or measures. Its steps run after both lanes.
+    /// Alone: it has many clocks in a browser, or measures. Its steps run after both lanes.
     Alone,
 }
 
 /// One step of a test run.
 #[derive(Debug)]
 pub(crate) struct Step {
-    /// Its name, as `--only` takes it.
+    /// Its name, as in `--only`.
     pub(crate) name: &'static str,
-    /// Beside what it runs.
+    /// Its lane.
     pub(crate) lane: Lane,
-    /// What it does and what for.
+    /// What it does, and why.
     pub(crate) about: &'static str,
     /// Runs it.
     pub(crate) run: fn(&Session<'_>) -> Result<Verdict>,

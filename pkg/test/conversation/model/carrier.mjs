@@ -1,4 +1,4 @@
-// What becomes of effects and requests, and what streams tell.
+// Runs effects and requests, and reads streams.
 import assert from "node:assert/strict";
 
 const ACTIVITIES = ["thinking", "answering", "working", "reconnecting"];
@@ -166,7 +166,7 @@ export function arriveLate(world, two) {
   if (text !== undefined) world.laws.cameLate(text);
 }
 
-/** A turn's stream tells its news, or breaks for good. */
+/** A turn's stream delivers its news, or breaks for good. */
 export function watch(world, at, one, two) {
   const tab = world.tabs[at];
   const watched = tab.watched[two % tab.watched.length];

@@ -87,7 +87,7 @@ export class Laws {
     this.#givenBack.add(text);
   }
 
-  /** A steered message was lost: a person who releases it asks for it once more. */
+  /** A steered message was lost: a person who releases it asks for it again. */
   steerLost(text) {
     this.#lostSteers.add(text);
   }

@@ -1,9 +1,9 @@
-// A tab: its plan, and the requests of its carrier that are on their way.
+// A tab: its plan, and its carrier's requests in flight.
 import { OpenPlan } from "../plan.mjs";
 
 export class Tab {
   stored = "";
-  /** Requests on their way to the server, and those whose responses are on their way back. */
+  /** Requests in flight to the server, and those whose responses are in flight. */
   flying = [];
   /** The turns whose streams are read: what was told of each last. */
   watched = [];

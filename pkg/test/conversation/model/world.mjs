@@ -61,7 +61,7 @@ export class World {
     this.log.push(what);
   }
 
-  /** Tells a plan a fact, and takes up what follows. Returns that, or why it was refused. */
+  /** Gives a plan a fact, and runs the effects. Returns them, or why the fact was refused. */
   tell(at, fact) {
     const tab = this.tabs[at];
     const { plan } = tab;

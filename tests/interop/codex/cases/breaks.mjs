@@ -1,4 +1,4 @@
-// Connections that break, and pages that are loaded anew.
+// Connections that break, and pages that are reloaded.
 import assert from "node:assert/strict";
 import { pause } from "../../parts.mjs";
 import { expectAnswered, expectSound, said } from "./expect.mjs";

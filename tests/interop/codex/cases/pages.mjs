@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { expectAnswered, expectSound } from "./expect.mjs";
 
-/** What a turn comes to, whoever reads it and however. */
+/** A turn's result, for any reader and any way to read it. */
 const whole = (report) => ({
   id: report.id,
   status: report.status,
@@ -155,7 +155,7 @@ export const pages = [
       const known = await t.beside((page) =>
         page.evaluate(async (id) => (await (await kit.reopen(id)).history()).map((turn) => kit.report(turn)), id),
       );
-      // Of a command that was declined the server keeps nothing, whoever asks.
+      // The server keeps nothing of a declined command, for any reader.
       const [declined] = reports[3].calls;
       assert.deepEqual([declined.response.content, declined.response.outcome], ["declined", "failed"]);
       reports[3].calls = [];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { FOREIGN } from "../world.mjs";
 
-/** What becomes of a plain WebSocket of the page. */
+/** What happens to a plain WebSocket of the page. */
 const dial = (url) =>
   new Promise((resolve) => {
     const socket = new WebSocket(url);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { expectAnswered, expectSound, said } from "./expect.mjs";
 
-/** What was said meanwhile, as the turn tells it. */
+/** The messages sent meanwhile, as the turn reports them. */
 const meanwhile = (report) => report.snapshot.notices.filter(({ code }) => code === "user_message");
 
 /** One thing was said, in these words, after this message. */
@@ -83,7 +83,7 @@ export const steering = [
         const turn = own.createTurn({ input: "SAY tok 20 50" });
         const streamed = kit.stream(turn);
         await kit.until(() => turn.id !== null);
-        // A second object for the same turn, which nobody reads.
+        // A second object for the same turn, without readers.
         const [other] = await (await kit.reopen(own.id)).history();
         await streamed;
         return kit.thrown(() => other.steer("more"));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { expectAnswered } from "./expect.mjs";
 
-/** A tool of the page's, as the server is told of it. */
+/** A tool of the page, as it is declared to the server. */
 const CLOCK = {
   type: "function",
   name: "clock",
@@ -17,7 +17,7 @@ const QUESTION = {
   ],
 };
 
-/** Runs `CALL clock` with this tool in a page; `again` runs it once more after a reload. */
+/** Runs `CALL clock` with this tool in a page; `again` runs it again after a reload. */
 const runClock = (t, id) =>
   t.run(
     async ({ tool, id }) => {

@@ -1,4 +1,4 @@
-// Turns that do not come to their natural end, whoever ends them.
+// Turns that end early, by either side.
 import assert from "node:assert/strict";
 import { pause } from "../../parts.mjs";
 import { expectSound, GREETING, joined } from "./expect.mjs";

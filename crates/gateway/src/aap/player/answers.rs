@@ -1,4 +1,4 @@
-//! A turn that answers: it takes results, runs calls that were permitted, and continues the script.
+//! A turn with answers: it takes results, runs calls that were allowed, and continues the script.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
@@ -11,7 +11,7 @@ use crate::agents::{Answers, Step, Steps, saying, serve};
 use crate::turns::Flow;
 
 impl Player {
-    /// Takes the answers to all calls that wait. The steps that follow.
+    /// Takes the answers to all pending calls. Returns the steps that follow.
     pub(super) async fn answer(
         &mut self,
         pending: Box<Pending>,
@@ -85,7 +85,7 @@ impl Player {
         ControlFlow::Continue(())
     }
 
-    /// The calls that were allowed run, and have the results that they always have.
+    /// Runs the allowed calls, with their fixed results.
     async fn hand_over(&mut self, granted: &[&Waiting], results: &HashMap<String, String>) -> Flow {
         for waiting in granted {
             self.clock.pass(1).await?;

@@ -20,7 +20,7 @@ use crate::turns::{self, Clock, Flow, Script, Stop};
 pub(super) enum Beginning {
     /// The script for the user's words.
     Script(Steps),
-    /// Answers to what an earlier turn asked, in the order in which they came.
+    /// Answers to the questions of an earlier turn, in the order of their arrival.
     Answers(Box<Pending>, Vec<(String, CallAnswer)>),
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Beginning {
 pub(super) struct Player {
     recorder: Recorder,
     clock: Clock,
-    /// Why the turn ended by itself; `None` if it runs, or if the server failed.
+    /// Why the turn ended by itself; `None` if it is running, or if the server failed.
     reason: Option<StopReason>,
 }
 
@@ -89,7 +89,7 @@ impl turns::Player for Player {
         }
     }
 
-    /// What the script waits for is not a call: it continues as if it had been answered.
+    /// The script waits for something that is not a call, and continues as if it had been answered.
     async fn pause(&mut self, resume: Resume, script: &mut Script) -> Flow {
         *script = resume(&Answers::default()).peekable();
         ControlFlow::Continue(())
@@ -104,7 +104,7 @@ impl turns::Player for Player {
     }
 }
 
-/// Whether a step is seen on the wire.
+/// Whether a step is visible on the wire.
 fn is_seen(step: &Step) -> bool {
     matches!(
         step,

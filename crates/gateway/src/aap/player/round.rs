@@ -81,9 +81,9 @@ impl Player {
         self.end_with(StopReason::ToolUse)
     }
 
-    /// What the script wants to know about calls, by the call of the main thread that stands for it.
+    /// What the script asks about calls, by the call of the main thread that stands for each.
     fn awaited_calls(&mut self, span: &[Step]) -> HashMap<String, (String, Awaited)> {
-        // A sub-agent asks in the name of the call that started it, which the same steps tell.
+        // A sub-agent asks through the call that started it, which the same steps name.
         let parents: HashMap<&str, &str> = span
             .iter()
             .filter_map(|step| match step {
@@ -122,7 +122,7 @@ impl Player {
         sorted.collect()
     }
 
-    /// What is trusted needs no answer: it is as if it had been given.
+    /// Trusted calls need no answer: they count as allowed.
     fn answer_trusted(&mut self, sorted: &[Sorted]) -> Answers {
         let mut answers = Answers::default();
         for Sorted { waiting, .. } in sorted.iter().filter(|sorted| !sorted.waits()) {
@@ -136,7 +136,7 @@ impl Player {
         answers
     }
 
-    /// The other calls of the message run, although some wait.
+    /// Runs the message's other calls, although some wait.
     async fn run_meanwhile(&mut self, steps: Steps, others: &HashSet<&str>) -> Flow {
         for step in until_talk(&mut steps.peekable()) {
             match step {

@@ -6,7 +6,7 @@ use super::super::event::{CallEvent, Event, Frame};
 use super::{Context, Habit};
 use crate::store::random_suffix;
 
-/// All open calls START once more before the first of them ENDs, and END once more after the last one.
+/// All open calls START a second time before the first of them ENDs, and END a second time after the last one.
 #[derive(Default)]
 pub(super) struct DuplicateStart {
     open: Vec<Frame>,
@@ -55,7 +55,7 @@ fn call_of(event: &Event) -> Option<&String> {
     }
 }
 
-/// After the start of a run that continues, a call of the run before it ENDs.
+/// After the start of a continuing run, a call of the previous run ENDs.
 pub(super) struct StrayEnd {
     calls: Vec<String>,
 }
@@ -78,7 +78,7 @@ impl Habit for StrayEnd {
     }
 }
 
-/// A call of the run before this one STARTs again before its result.
+/// A call of the previous run STARTs again before its result.
 pub(super) struct RestartCalls {
     calls: HashSet<String>,
 }
@@ -150,7 +150,7 @@ impl Habit for Parent {
     }
 }
 
-/// The arguments of a call come in one piece, before its END.
+/// The arguments of a call are sent in one piece, before its END.
 #[derive(Default)]
 pub(super) struct WholeArguments {
     pieces: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! The habit of writing chunks, which have neither a start nor an end of their own.
+//! The habit of writing chunks, which have no start and no end.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::{Context, Habit};
 pub(super) struct Chunks {
     /// The roles of texts that have begun, by message.
     roles: HashMap<String, &'static str>,
-    /// Whose arguments the last chunk had, by lane: another chunk of it need not say so.
+    /// The call whose arguments the last chunk had, by lane: the call's next chunk need not name it.
     last: HashMap<Option<String>, String>,
     /// The names and parents of calls.
     calls: HashMap<String, (String, Option<String>)>,

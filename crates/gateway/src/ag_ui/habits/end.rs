@@ -3,7 +3,7 @@
 use super::super::event::{Event, Frame, Outcome};
 use super::{Context, Habit};
 
-/// What becomes of `RUN_FINISHED`.
+/// How `RUN_FINISHED` is changed.
 pub(super) enum Ending {
     /// Its outcome is one of a later version.
     Unknown,

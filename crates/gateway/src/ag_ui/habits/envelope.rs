@@ -11,7 +11,7 @@ pub(super) struct Legacy;
 impl Habit for Legacy {
     fn pass(&mut self, mut frame: Frame, _: &Context<'_>, out: &mut Vec<Frame>) {
         if frame.lane.is_some() || matches!(frame.event, Event::Subagent(_)) {
-            // 0.x knows no sub-agents: only the results of the calls that started them are seen.
+            // 0.x has no sub-agents: only the results of the calls that started them are visible.
             return;
         }
         frame.metadata = None;
@@ -34,7 +34,7 @@ impl Habit for Legacy {
     }
 }
 
-/// Version 1.0 as LangGraph and Agno speak it: they do not say so.
+/// Version 1.0 as LangGraph and Agno speak it: without declaring it.
 pub(super) struct NoVersion;
 
 impl Habit for NoVersion {
@@ -50,7 +50,7 @@ impl Habit for NoVersion {
     }
 }
 
-/// The native events of the framework: as events of their own, and inside all others.
+/// The native events of the framework: as separate events, and inside all others.
 pub(super) struct Raw;
 
 impl Habit for Raw {
@@ -72,7 +72,7 @@ impl Habit for Raw {
     }
 }
 
-/// The work is told as steps: what the model says, and what the tools return.
+/// The work is reported as steps: the model's messages, and the tools' results.
 #[derive(Default)]
 pub(super) struct Steps {
     current: Option<&'static str>,
@@ -102,7 +102,7 @@ impl Habit for Steps {
     }
 }
 
-/// After the beginning comes an event of a later version.
+/// An event of a later version follows the beginning.
 pub(super) struct UnknownType;
 
 impl Habit for UnknownType {

@@ -1,4 +1,4 @@
-//! What real servers make of a stream that is right: each habit changes its events on their way to the wire.
+//! How real servers alter a correct stream: each habit changes events before they reach the wire.
 //!
 //! - `text`, `calls`, `chunks`: messages and calls;
 //! - `snapshots`: messages and state;
@@ -19,22 +19,21 @@ use crate::faults::{MESSAGES_SNAPSHOT, TrapKind, Traps, UNKNOWN_TERMINATION, UNK
 
 /// What a habit can see beside the events.
 pub(super) struct Context<'a> {
-    /// The messages of the thread, this event's effect included.
+    /// The messages of the thread, including this event's effect.
     pub(super) conversation: &'a Conversation,
     pub(super) state: &'a serde_json::Value,
 }
 
 /// Changes events.
 pub(super) trait Habit: Send {
-    /// Puts in what becomes of an event.
+    /// Adds to `out` what an event turns into.
     fn pass(&mut self, frame: Frame, context: &Context<'_>, out: &mut Vec<Frame>);
 }
 
 /// Makes a habit.
 type Make<'a> = &'a dyn Fn() -> Box<dyn Habit>;
 
-/// The habits that were asked for, in the order in which they apply. `answered` are the calls whose answers
-/// the run begins with.
+/// The requested habits, in the order in which they apply. `answered` are the calls whose answers the run begins with.
 pub(super) fn habits(traps: &Traps, answered: &[String]) -> Vec<Box<dyn Habit>> {
     let answered = || answered.to_vec();
     let all: [(&TrapKind, Make<'_>); 26] = [

@@ -63,7 +63,7 @@ fn renew(mut message: Message) -> Message {
     message
 }
 
-/// Results are nowhere but in snapshots.
+/// Results appear only in snapshots.
 pub(super) struct NoResults;
 
 impl Habit for NoResults {
@@ -76,7 +76,7 @@ impl Habit for NoResults {
     }
 }
 
-/// Texts are nowhere but in a snapshot at the end.
+/// Texts appear only in a snapshot at the end.
 pub(super) struct NoText;
 
 impl Habit for NoText {
@@ -92,7 +92,7 @@ impl Habit for NoText {
     }
 }
 
-/// Each part of the work tells its part of the state; the whole comes at the end.
+/// Each part of the work reports its part of the state; the whole state follows at the end.
 pub(super) struct PartialState;
 
 impl Habit for PartialState {

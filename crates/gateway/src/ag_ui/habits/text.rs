@@ -28,7 +28,7 @@ impl Habit for OpenText {
     }
 }
 
-/// What was thought before a text comes once more before the text ends.
+/// The reasoning before a text is repeated before the text ends.
 #[derive(Default)]
 pub(super) struct RepeatReasoning {
     thought: String,

@@ -29,8 +29,8 @@ pub(super) async fn page(call: Call, Path(named): Path<Named>, Query(paging): Qu
     Ok(Json(json!({"items": items, "next_cursor": next, "has_more": more})).into_response())
 }
 
-/// `GET …/events/stream`: the events after the cursor of the query, or else of `Last-Event-ID`; without one,
-/// those that are still to come. The stream does not end with the run.
+/// `GET …/events/stream`: the events after the cursor in the query, or else in `Last-Event-ID`; without one, new events
+/// only. The stream does not end with the run.
 pub(super) async fn stream(
     call: Call,
     Path(named): Path<Named>,

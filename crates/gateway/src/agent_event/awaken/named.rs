@@ -1,4 +1,4 @@
-//! What a path names: a run; or a thread, which stands for its active run.
+//! The subject of a path: a run, or a thread, which stands for its active run.
 
 use std::sync::Arc;
 

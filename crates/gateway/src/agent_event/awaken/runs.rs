@@ -51,7 +51,7 @@ impl NewMessage {
     }
 }
 
-/// `POST /v1/runs`: a run starts, and its events are the answer. It continues without its reader.
+/// `POST /v1/runs`: a run starts, and its events are the response. It continues without its reader.
 pub(super) async fn start_run(call: Call, output: Output, Json(new): Json<NewRun>) -> Answer {
     let agent = new.agent_id.trim().to_owned();
     if agent.is_empty() {
@@ -240,7 +240,7 @@ pub(super) async fn decide(
     Ok(named.accepted(json!({"status": "decision_submitted", "tool_call_id": call})))
 }
 
-/// Hands a decision to a live run, or resumes one that waits for it.
+/// Passes a decision to a live run, or resumes one that waits for it.
 async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) -> bool {
     let Ok(thread) = call.thread(&run.thread) else {
         return false;
@@ -257,7 +257,7 @@ async fn deliver(call: &Call, run: &Run, decision: Decision, output: &Output) ->
         });
         call.own.events().note(run, "MailboxDecisionReceived", &payload);
     }
-    // A run that is about to end takes no decisions, and is not yet recorded as waiting.
+    // A run that is ending takes no decisions, and is not yet recorded as waiting.
     for _ in 0..ENDING_MS {
         if run.decide(decision.clone()) {
             return true;

@@ -20,14 +20,14 @@ use crate::turns::{self, Clock, Flow, Script, Stop};
 
 /// A tool that takes longer than this many beats reports its progress.
 const LONG: u32 = 20;
-/// In so many parts.
+/// The number of reports.
 const PARTS: u32 = 4;
 
 /// What a run begins with.
 pub(super) enum Beginning {
     /// The script for the user's words.
     Script(Steps),
-    /// Answers to what an earlier run asked.
+    /// Answers to the questions of an earlier run.
     Decisions(Vec<Decision>),
 }
 
@@ -69,7 +69,7 @@ impl Player {
         self.check_open()
     }
 
-    /// What providers do before they say anything.
+    /// What providers do before their first output.
     async fn apply_provider_traps(&mut self) -> Flow {
         if let Some(pause) = self.recorder.wire.traps.take(&SILENCE) {
             self.clock.sleep(Duration::from_millis(pause)).await?;
@@ -120,7 +120,7 @@ impl Player {
                 return ControlFlow::Continue(());
             };
             self.decided(&decision);
-            // The beats are counted already; what is left of them has still to pass.
+            // The beats are already counted; the rest of them must still pass.
             beats = 0;
         }
     }
@@ -149,7 +149,7 @@ impl Player {
     /// The run is stopped from outside.
     fn stop(&mut self, reason: Stop) {
         match (reason, self.recorder.dialect()) {
-            // It is as if the run had never been: nothing is written, nothing is sent.
+            // The run leaves no trace: nothing is written, nothing is sent.
             (Stop::Abandoned, _) => {}
             (Stop::NextTurn, Dialect::Tirea) => {
                 let reason = self.recorder.conflict().unwrap_or_default();

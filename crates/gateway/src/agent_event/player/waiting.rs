@@ -1,5 +1,4 @@
-//! The part of a run's play that concerns calls that wait: the pause, the answers, what runs
-//! in between.
+//! The calls that wait in a run: the pause, the answers, and what runs in between.
 
 use std::iter::Peekable;
 use std::ops::ControlFlow;
@@ -34,7 +33,7 @@ impl Player {
     /// A decision arrives while the run plays. It is ignored if no call waits for it.
     pub(super) fn decided(&mut self, decision: &Decision) {
         if !self.recorder.suspended().is_empty() {
-            // The round that makes its call wait has not ended yet.
+            // The round with its call has not ended yet.
             self.early.push(decision.clone());
             return;
         }
@@ -86,7 +85,7 @@ impl Player {
         self.settle_or_suspend()
     }
 
-    /// Hands the decisions to the thread: the calls that they answer, and what is left to answer.
+    /// Passes the decisions to the thread. Returns the calls that they answer, and what is left to answer.
     fn take(&mut self, decisions: Vec<Decision>) -> (Vec<(SuspendedCall, Decision)>, Option<Suspension>) {
         let mut content = self.recorder.thread.content();
         let taken = decisions.into_iter().filter_map(|decision| Some((content.answer(&decision)?, decision)));
@@ -132,7 +131,7 @@ impl Player {
     pub(super) async fn await_answers(&mut self, resume: Resume) -> Next {
         let waiting = self.recorder.suspended();
         if waiting.is_empty() {
-            // This protocol cannot ask for it: the script continues as if it had been answered.
+            // The protocol has no such question: the script continues as if it had been answered.
             return ControlFlow::Continue(resume(&Answers::default()).peekable());
         }
         let meanwhile = self.run_other_calls(&resume).await?;
@@ -160,7 +159,7 @@ impl Player {
         self.settle_or_suspend()
     }
 
-    /// What was remembered about tools answers at once.
+    /// Remembered decisions about tools answer at once.
     fn apply_remembered(&mut self) {
         let known: Vec<Decision> = {
             let content = self.recorder.thread.content();

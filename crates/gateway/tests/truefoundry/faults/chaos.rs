@@ -32,7 +32,7 @@ async fn follow(gateway: &Gateway, path: &str, body: &Value, seen: &mut Vec<Numb
     }
 }
 
-/// Reads a turn to its end, however often that takes; tells how often.
+/// Reads a turn to its end, with as many reads as that takes; returns how many.
 async fn persist(gateway: &Gateway, session: &str) -> (Vec<Numbered>, usize) {
     let mut seen = Vec::new();
     let body = json!({"input": [{"type": "user.message", "content": "long 200"}]});

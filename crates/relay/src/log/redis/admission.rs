@@ -1,4 +1,4 @@
-//! What a user may start, counted over all relays.
+//! Limits on users' starts and turns, counted over all relays.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::rows::{millis, value};
 use super::scripts::{number, run};
 use super::{RedisLog, keys};
 
-/// How long a turn is counted that is about to be made. If its relay dies first, it never will be.
+/// How long a turn counts that is being created. If its relay dies first, it never will be.
 const PROVISIONAL: Duration = Duration::from_mins(1);
 
 impl RedisLog {
@@ -38,15 +38,15 @@ impl RedisLog {
         })
     }
 
-    /// Counts a turn that is there, as long as it can be there. If that fails, it is counted for too short a time.
+    /// Extends the count of a created turn to its longest lifetime. If that fails, its count expires too early.
     pub(super) async fn keep_counted(&self, key: &TurnKey) {
         let arguments = vec![value(keys::tag(key)), millis(self.lifetimes.while_running())];
         let names = vec![keys::running(&key.subject)];
         let _ = run(&self.connections.commands, &self.scripts.keep, names, arguments).await;
     }
 
-    /// Counts a turn no longer. Returns whether it is so: a turn that still counts has to stay on the list of running ones, where
-    /// the next look of any relay finds that it has ended.
+    /// Stops counting a turn. Returns whether that succeeded: a turn that still counts must stay on the list of running
+    /// turns, where the next look of any relay finds that it has ended.
     pub(super) async fn uncount(&self, key: &TurnKey) -> bool {
         let commands = &self.connections.commands;
         let removed: Result<(), _> = commands.zrem(keys::running(&key.subject), keys::tag(key)).await;

@@ -1,4 +1,4 @@
-//! The connections to Redis, what must be true of the server behind them, and what its errors mean.
+//! The connections to Redis, the requirements on its server, and the meaning of its errors.
 
 use std::time::Duration;
 
@@ -9,30 +9,30 @@ use fred::types::config::{ClusterDiscoveryPolicy, UnresponsiveConfig};
 
 use super::super::LogError;
 
-/// How long a command may take. A turn's owner tries again, so that what was answered too late is found.
+/// The time limit of a command. A turn's owner tries again, and then finds what was answered too late.
 const COMMAND: Duration = Duration::from_secs(4);
-/// How long a connection may leave a command without an answer before it is made anew.
+/// How long a connection may leave a command unanswered before it is replaced.
 const UNRESPONSIVE: Duration = Duration::from_secs(2);
-/// How long the first connection may take.
+/// The time limit of the first connection.
 const FIRST: Duration = Duration::from_secs(10);
 
-/// One connection for commands and one for hints. In a cluster, one of each to every node.
+/// One connection for commands and one for hints; in a cluster, one of each to every node.
 #[derive(Debug, Clone)]
 pub(super) struct Connections {
     pub(super) commands: Client,
     pub(super) hints: Client,
 }
 
-/// Connects, and makes sure that the server can keep turns.
+/// Connects, and checks that the server can keep turns.
 pub(super) async fn connect(url: &str, password: Option<&str>) -> Result<Connections, LogError> {
     let mut config = Config::from_url(url).map_err(|error| failed(&error))?;
     config.password = password.map(str::to_owned);
     if config.server.is_clustered() {
-        // Also by the nodes that the others named: those of the config may be gone.
+        // Also through nodes that the others named: the configured ones may be gone.
         let by_all = ClusterDiscoveryPolicy::UseCache;
         config.server.set_cluster_discovery_policy(by_all).map_err(|error| failed(&error))?;
     }
-    // The first connection fails at once; later ones are made anew for ever.
+    // The first connection fails at once; later ones are retried without limit.
     config.fail_fast = true;
     let mut builder = Builder::from_config(config);
     builder
@@ -60,11 +60,11 @@ pub(super) async fn connect(url: &str, password: Option<&str>) -> Result<Connect
     Ok(connections)
 }
 
-/// Refuses servers that may drop turns, or that lack what the scripts use.
+/// Refuses servers that may drop turns, or that lack commands of the scripts.
 async fn require(client: &Client) -> Result<(), LogError> {
     let info: String = client.info(Some(InfoKind::Server)).await.map_err(|error| failed(&error))?;
     let value = |name: &str| info.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    // Valkey says which version of Redis it is like, and its own is larger.
+    // Valkey reports a compatible version of Redis; its own version number is larger.
     let version = value("redis_version:").unwrap_or("unknown");
     let major: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
     if major < 7 {
@@ -72,7 +72,7 @@ async fn require(client: &Client) -> Result<(), LogError> {
         return Err(LogError::Unreachable(text));
     }
     let policy: Result<Vec<String>, Error> = client.config_get("maxmemory-policy").await;
-    // Hosted servers may not let their settings be read: these show the policy elsewhere.
+    // Hosted servers may not allow reading their settings, but show the policy here.
     let policy = if let Ok(policy) = policy {
         policy.into_iter().nth(1)
     } else {
@@ -88,7 +88,7 @@ async fn require(client: &Client) -> Result<(), LogError> {
     }
 }
 
-/// What an error of the client or of the server means for a turn.
+/// The meaning of a client's or server's error for a turn.
 pub(super) fn failed(error: &Error) -> LogError {
     let text = error.details();
     if text.starts_with("OOM") || text.contains("used memory > 'maxmemory'") {

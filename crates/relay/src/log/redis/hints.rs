@@ -1,5 +1,5 @@
-//! Subscriptions to the channels of turns, on one connection. They follow what is wanted; when a subscription fails, readers find
-//! what is new a little later by themselves.
+//! Subscriptions to the channels of turns, on one connection. They follow what readers want. When a subscription fails,
+//! readers find new frames a little later by themselves.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,21 +15,21 @@ use tokio::time::timeout;
 use super::super::Hint;
 use crate::mutant::mutant;
 
-/// How many hints wait for a reader. One that misses some looks into the log.
+/// How many hints may wait for a reader. One that misses some reads the log.
 const WAITING: usize = 256;
-/// How often what is wanted and what is subscribed to are compared without a reason.
+/// How often the wanted channels are compared with the subscriptions even if nothing has changed.
 const LOOK: Duration = Duration::from_secs(1);
-/// A channel without messages. Asking for it again and again shows whether the connection lives: one that only listens would not.
+/// A channel without messages. Subscribing to it repeatedly shows whether the connection is alive; listening would not.
 const ALIVE: &str = "tw:alive";
 
-/// Who wants hints, by channel.
+/// The receivers of hints, by channel.
 #[derive(Debug, Default)]
 struct Wanted {
     senders: Mutex<HashMap<String, mpsc::Sender<Hint>>>,
     changed: Notify,
 }
 
-/// The subscriptions. They end with this.
+/// The subscriptions. They end when this is dropped.
 #[derive(Debug)]
 pub(super) struct Hints {
     wanted: Arc<Wanted>,
@@ -44,7 +44,7 @@ impl Hints {
         Self { wanted, tasks: [subscribing, passing] }
     }
 
-    /// Hints of a channel until the receiver is dropped. Who wants the same channel later gets them instead.
+    /// Hints of a channel until the receiver is dropped. A later receiver of the same channel replaces it.
     pub(super) fn watch(&self, channel: String) -> mpsc::Receiver<Hint> {
         let (sender, receiver) = mpsc::channel(WAITING);
         self.wanted.senders().insert(channel, sender);
@@ -65,7 +65,7 @@ impl Wanted {
         self.senders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The channels of those who are still there.
+    /// The channels whose receivers still exist.
     fn channels(&self) -> HashSet<String> {
         let mut senders = self.senders();
         senders.retain(|_, sender| !sender.is_closed());
@@ -74,12 +74,12 @@ impl Wanted {
 
     fn tell(&self, channel: &str, hint: Hint) {
         if let Some(sender) = self.senders().get(channel) {
-            // One that is full is read soon, and then the log is.
+            // A reader with a full queue reads soon, and then reads the log.
             let _ = sender.try_send(hint);
         }
     }
 
-    /// Hints may have been lost.
+    /// Tells a channel's reader that hints may have been lost.
     fn look(&self, channel: &str) {
         if !mutant!("hint_relied_on") {
             self.tell(channel, Hint::Look);
@@ -93,7 +93,7 @@ impl Wanted {
     }
 }
 
-/// Keeps the subscriptions as they are wanted.
+/// Keeps the subscriptions equal to the wanted channels.
 async fn subscribe(client: Client, wanted: Arc<Wanted>, is_sharded: bool) {
     let mut reconnected = client.reconnect_rx();
     let mut have: HashSet<String> = HashSet::new();
@@ -112,11 +112,11 @@ async fn subscribe(client: Client, wanted: Arc<Wanted>, is_sharded: bool) {
             match done {
                 Ok(()) if is_wanted => {
                     have.insert(channel.clone());
-                    // What came before the subscription was not told.
+                    // Hints from before the subscription were missed.
                     wanted.look(channel);
                 }
                 Ok(()) => drop(have.remove(channel)),
-                // The next look tries again.
+                // The next round tries again.
                 Err(_) => break,
             }
         }
@@ -136,7 +136,7 @@ async fn subscribe(client: Client, wanted: Arc<Wanted>, is_sharded: bool) {
     }
 }
 
-/// Passes hints on.
+/// Delivers hints.
 async fn pass(client: Client, wanted: Arc<Wanted>) {
     let mut messages = client.message_rx();
     loop {

@@ -1,4 +1,4 @@
-//! The names of what is kept. They show nothing of users and sessions, and all keys of a turn are in one slot of a cluster.
+//! The names of keys. They reveal nothing about users and sessions, and a turn's keys are in one slot of a cluster.
 
 use super::super::names::digest;
 pub(super) use super::super::names::tag;
@@ -10,7 +10,7 @@ pub(super) const SESSIONS: &str = "tw:o:*";
 /// The set of the running turns' tags.
 pub(super) const OPEN: &str = "tw:open";
 
-/// Where a turn is, and what is known of it.
+/// The state of a turn.
 pub(super) fn turn(tag: &str) -> String {
     format!("tw:t:{{{tag}}}:m")
 }
@@ -25,12 +25,12 @@ pub(super) fn channel(tag: &str) -> String {
     format!("tw:t:{{{tag}}}:c")
 }
 
-/// What is left of it for a while if it was removed on purpose.
+/// Remains for a while after the turn was removed on purpose.
 pub(super) fn removed(tag: &str) -> String {
     format!("tw:t:{{{tag}}}:x")
 }
 
-/// The tag in a turn's name.
+/// The tag in the name of a turn's key.
 pub(super) fn tag_of(turn: &str) -> Option<&str> {
     turn.strip_prefix("tw:t:{")?.strip_suffix("}:m")
 }
@@ -45,12 +45,12 @@ pub(super) fn starts(subject: &str) -> String {
     format!("tw:u:{{{}}}:s", digest(&[subject]))
 }
 
-/// A user's running turns, which are counted.
+/// A user's counted running turns.
 pub(super) fn running(subject: &str) -> String {
     format!("tw:u:{{{}}}:r", digest(&[subject]))
 }
 
-/// Whose a session is.
+/// The owner of a session.
 pub(super) fn session(upstream: &str, session: &str) -> String {
     format!("tw:o:{}", digest(&[upstream, session]))
 }

@@ -1,5 +1,5 @@
-//! What is asked of several turns: the running ones, a user's, and those to be removed. These lists stand beside the turns and may
-//! name some that are gone: each turn itself says what is true of it.
+//! Operations on several turns: the running ones, a user's, and those to be removed. The lists are kept beside the
+//! turns and may name some that are gone: each turn's own key is authoritative.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,21 +15,21 @@ use super::rows::{Row, millis, value};
 use super::scripts::run;
 use super::{RedisLog, keys};
 
-/// How many requests are on their way at once.
+/// How many requests are in flight at once.
 const AT_ONCE: usize = 64;
-/// How long a turn must be gone before the list of running turns forgets it: one that is being made is listed first.
+/// How long a turn must be missing before the list of running turns forgets it: a turn is listed before it is created.
 const FORGOTTEN: Duration = Duration::from_mins(1);
-/// How long an owner must not make a turn again that was removed on purpose. It notices within seconds.
+/// How long the owner of a turn that was removed on purpose must not restore it. It notices within seconds.
 const REMOVED: Duration = Duration::from_mins(5);
 
-/// Since when turns that are listed as running are known to be gone.
+/// Listed turns that are missing, each with the time when that was noticed.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     gone: Mutex<HashMap<String, Instant>>,
 }
 
 impl RedisLog {
-    /// Lists a turn that is about to be made.
+    /// Lists a turn that is about to be created.
     pub(super) async fn list(&self, key: &TurnKey, tag: &str, session: Option<&str>) -> Result<(), LogError> {
         let commands = &self.connections.commands;
         let list = vec![keys::list(&key.upstream, &key.subject)];
@@ -42,12 +42,12 @@ impl RedisLog {
         tokio::try_join!(running, run(commands, &self.scripts.list, list, arguments)).map(drop)
     }
 
-    /// Takes a turn that has ended from the list of running ones. If that fails, the next look does it.
+    /// Removes an ended turn from the list of running turns. If that fails, the next look does it.
     pub(super) async fn unlist(&self, tag: &str) {
         let _: Result<(), _> = self.connections.commands.srem(keys::OPEN, tag).await;
     }
 
-    /// The turns with these tags, as far as they are there.
+    /// The existing turns with these tags.
     async fn rows(&self, tags: Vec<String>) -> Result<Vec<(String, Option<Row>)>, LogError> {
         let row = async |tag: String| match self.row(&tag).await {
             Ok(row) => Ok((tag, Some(row))),
@@ -81,7 +81,7 @@ impl RedisLog {
             }
         }
         for (tag, key) in over {
-            // Its relay may have died, or Redis was away, between its end and that.
+            // Its relay may have died before it stopped counting the turn, or Redis was unavailable.
             let is_uncounted = match key {
                 Some(key) => self.uncount(&key).await,
                 None => true,
@@ -113,7 +113,7 @@ impl RedisLog {
         Ok(rows.into_iter().filter_map(|(_, row)| row).map(|row| (row.key.turn, row.head)).collect())
     }
 
-    /// Removes turns, and whose sessions are.
+    /// Removes turns and the records of session owners.
     pub(super) async fn remove_all(&self, what: Purge) -> Result<usize, LogError> {
         let commands = &self.connections.commands;
         let mut count = 0;
@@ -158,7 +158,7 @@ impl RedisLog {
         Ok(count)
     }
 
-    /// All keys like this one. It looks at everything that Redis has, a little at a time.
+    /// All keys that match a pattern. This scans the whole database in small steps.
     async fn scan(&self, pattern: &str) -> Result<Vec<String>, LogError> {
         let commands = &self.connections.commands;
         let keys = if self.is_cluster {
@@ -172,14 +172,14 @@ impl RedisLog {
             .into_iter()
             .filter_map(fred::types::Key::into_string)
             .collect();
-        // It may find a key twice.
+        // A scan may return a key twice.
         keys.sort();
         keys.dedup();
         Ok(keys)
     }
 }
 
-/// A turn in a user's list. Neither id has the separator: turns' ids are checked, and it stands after them.
+/// A turn in a user's list. The separator follows the turn's id, which cannot contain it.
 fn member(turn: &str, session: Option<&str>) -> String {
     session.map_or_else(|| turn.to_owned(), |session| format!("{turn} {session}"))
 }

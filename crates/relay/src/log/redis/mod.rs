@@ -1,8 +1,8 @@
-//! A log in Redis or Valkey, for several relays at once. Each change of a turn is one script (`scripts`), which Redis runs as a whole.
+//! A log in Redis or Valkey, for several relays. Each change of a turn is one atomic script (`scripts`).
 //!
-//! Of each turn there is a hash, a stream with its frames, and a channel with hints (`keys`); beside them a set of running turns, and
-//! a list of turns for each user (`lists`). Whatever is kept ends by itself: its time to live is set when it is made, and again at
-//! the turn's end.
+//! Each turn has a hash, a stream with its frames, and a channel with hints (`keys`). In addition there are a set of
+//! running turns, and a list of turns for each user (`lists`). All data expires: its time to live is set when it is
+//! created, and again at the turn's end.
 
 mod admission;
 mod connection;
@@ -44,7 +44,7 @@ pub struct RedisLog {
 }
 
 impl RedisLog {
-    /// Connects to the server that a URL names, and makes sure that it can keep turns. The password is not part of the URL.
+    /// Connects to the server at a URL, and checks that it can keep turns. The password is not part of the URL.
     pub async fn open(url: &str, password: Option<&str>, lifetimes: Lifetimes) -> Result<Self, LogError> {
         let connections = connection::connect(url, password).await?;
         let is_cluster = connections.commands.is_clustered();
@@ -70,7 +70,7 @@ impl RedisLog {
 
     async fn make(&self, key: TurnKey, new: NewTurn) -> Result<Created, LogError> {
         let (tag, log) = (keys::tag(&key), new_log_id()?);
-        // First the lists: a turn that they have and that is not there does no harm.
+        // The lists come first: a listed turn that does not exist does no harm.
         self.list(&key, &tag, new.session.as_deref()).await?;
         let mut arguments = vec![log_id(log), millis(self.lifetimes.while_running())];
         arguments.extend(fields(&key, &new));
@@ -93,7 +93,7 @@ impl RedisLog {
         let (status, content_type) = change
             .response
             .map_or_else(Default::default, |response| (response.status.to_string(), response.content_type));
-        // Numbers there are exact up to 2^53: what is larger is no offset.
+        // Redis has exact numbers up to 2^53; a larger offset is invalid.
         let at = at.min(1 << 53);
         let script = if frames.is_empty() { &self.scripts.end } else { &self.scripts.append };
         let mut arguments = vec![
@@ -110,7 +110,7 @@ impl RedisLog {
         ];
         arguments.extend(frames.into_iter().map(Value::Bytes));
         let keys = vec![keys::turn(&tag), keys::frames(&tag), keys::channel(&tag)];
-        // First it is counted no longer: who is told of the end may start the next turn at once.
+        // The count is reduced first: a client that sees the end may start the next turn at once.
         let uncounted = async { is_over && self.uncount(&claim.key).await };
         let (is_uncounted, added) =
             tokio::join!(uncounted, run(&self.connections.commands, script, keys, arguments));
@@ -183,14 +183,14 @@ impl ReplayLog for RedisLog {
         let (key, tag) = (claim.key.clone(), keys::tag(&claim.key));
         let arguments = vec![log_id(claim.log), value(claim.epoch.to_string())];
         Box::pin(async move {
-            // First: once it is gone, no look at the running turns knows whose it was.
+            // First: once the turn is gone, no look at the running turns could find its user.
             self.uncount(&key).await;
             let keys = vec![keys::turn(&tag), keys::frames(&tag)];
             run(&self.connections.commands, &self.scripts.remove, keys, arguments).await.map(drop)
         })
     }
 
-    /// Redis itself removes what is old.
+    /// Redis removes expired data itself.
     fn expire(&self, _retention: Duration) -> Answer<'_, usize> {
         Box::pin(async { Ok(0) })
     }
@@ -221,7 +221,7 @@ impl ReplayLog for RedisLog {
         })
     }
 
-    /// The whole server's memory: a log that has no room has it for no one. Of a cluster, it is that of one node.
+    /// The whole server's memory, as all its users share the limit. In a cluster, that of one node.
     fn size(&self) -> Answer<'_, Size> {
         Box::pin(async {
             let info: Result<String, _> = self.connections.commands.info(Some(InfoKind::Memory)).await;

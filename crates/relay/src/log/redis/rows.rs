@@ -1,4 +1,4 @@
-//! A turn as its fields in Redis, and back.
+//! Converts turns to and from their fields in Redis.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use fred::prelude::Value;
 use super::super::{Head, LogError, NewTurn, ResponseHead, Sign, TurnKey};
 use super::scripts::number;
 
-/// A turn with all that is kept of it.
+/// A turn with all its fields.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) key: TurnKey,
@@ -16,7 +16,7 @@ pub(super) struct Row {
     pub(super) sign: Sign,
 }
 
-/// What a text or bytes are as an argument.
+/// A text or bytes as a script's argument.
 pub(super) fn value(bytes: impl Into<Bytes>) -> Value {
     Value::Bytes(bytes.into())
 }
@@ -43,7 +43,7 @@ pub(super) fn fields(key: &TurnKey, new: &NewTurn) -> Vec<Value> {
     fields
 }
 
-/// Reads what `head.lua` answers.
+/// Parses the reply of `head.lua`.
 pub(super) fn row(answer: &[Bytes]) -> Result<Row, LogError> {
     read(answer).ok_or_else(|| LogError::Unreachable("Redis: a turn there cannot be read".to_owned()))
 }

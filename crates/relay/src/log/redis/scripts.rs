@@ -1,4 +1,4 @@
-//! The scripts. Each is one step that nothing can come between: what a turn's owner may do is decided in Redis, where all owners meet.
+//! The scripts. Each runs atomically: Redis decides what a turn's owner may do, as it serializes all owners.
 
 use bytes::Bytes;
 use fred::prelude::{Client, Value};
@@ -13,7 +13,7 @@ use crate::mutant::mutant;
 pub(super) struct Scripts {
     pub(super) admit: Script,
     pub(super) append: Script,
-    /// The same for an end without frames, for which there is always room.
+    /// The same for an end without frames, which is written even when memory is full.
     pub(super) end: Script,
     pub(super) beat: Script,
     pub(super) claim: Script,
@@ -57,7 +57,7 @@ impl Scripts {
     }
 }
 
-/// Runs a script whose answer begins with what became of it, and returns the rest of the answer.
+/// Runs a script whose reply begins with its outcome, and returns the rest of the reply.
 pub(super) async fn run(
     client: &Client,
     script: &Script,
@@ -77,7 +77,7 @@ pub(super) async fn run(
     }
 }
 
-/// A number in an answer.
+/// A number in a reply.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What only a log in Redis has: several relays, a server that loses things, and its settings.
+//! Tests for Redis only: several relays, a server that loses data, and its settings.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::super::tests::{again, ends, frames, in_redis, key, made, new};
 use super::*;
 use crate::turn::{CutReason, End, UpstreamState};
 
-/// By default, Redis may lose a moment of what it has acknowledged, when the disk is busy.
+/// With its default settings, Redis may lose the last acknowledged writes.
 const KEEPING: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
 
 async fn connected(redis: &Redis) -> RedisLog {
@@ -77,7 +77,7 @@ async fn a_user_has_the_same_limits_everywhere() {
     assert!(wait > Duration::from_secs(1) && wait <= Duration::from_secs(12), "{wait:?}");
 }
 
-/// What could not be done at a turn's end is done when any relay looks at the running turns.
+/// Any relay that looks at the running turns completes what failed at a turn's end.
 #[tokio::test]
 async fn a_turn_that_has_ended_does_not_count_for_long_whatever_failed() {
     let redis = Redis::start();
@@ -137,7 +137,7 @@ async fn a_log_has_two_connections_however_many_turns_are_watched() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    // And the one that asks.
+    // The asking client counts too.
     let clients = || redis.ask(&["CLIENT", "LIST"]).lines().count();
     let hints: Vec<_> = (0..20).map(|turn| log.watch(&key(&turn.to_string()))).collect();
     watched(20).await;
@@ -168,7 +168,7 @@ async fn a_log_gets_a_new_id_if_it_may_have_lost_something_and_no_owner_has_repa
     redis.kill();
     redis.start_again();
     let appended = async || log.append(&repaired, 2, frames(&["b"]), Change::default()).await;
-    // It may come twice, if its answer is lost.
+    // It may be received twice, if its response is lost.
     let answer = again(appended).await;
     assert!(matches!(answer, Ok(()) | Err(LogError::Tail(2))), "{answer:?}");
     let claimed = log.claim(key("repaired"), 1).await.expect("claimed");
@@ -230,7 +230,7 @@ async fn a_server_that_may_drop_turns_is_refused() {
     RedisLog::open(&redis.url(), Some("secret"), lifetimes).await.expect("a log");
 }
 
-/// What the guide lets the relay's user do is enough, and no more than the relay's own keys.
+/// The permissions that the guide gives to the relay's user are enough, and cover only the relay's own keys.
 #[tokio::test]
 async fn the_user_of_the_guide_can_do_all_that_is_needed() {
     let guide = include_str!("../../../../../docs/relay.md");
@@ -257,7 +257,7 @@ async fn the_user_of_the_guide_can_do_all_that_is_needed() {
     assert_eq!(log.purge(Purge::All).await, Ok(1));
 }
 
-/// Everything has a time to live but whose sessions are, and the list of running turns.
+/// Everything has a time to live except session owners and the list of running turns.
 #[tokio::test]
 async fn nothing_is_kept_for_ever() {
     let redis = Redis::start();

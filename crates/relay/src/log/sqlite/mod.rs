@@ -1,5 +1,6 @@
-//! A log in one `SQLite` file, which processes of one machine can share: a new relay reads to users what the old one still runs.
-//! `writer` commits whatever waits, `rows` has the statements, `process` knows who lives, `watch` notices what others write.
+//! A log in one `SQLite` file, which processes of one machine can share: a new relay serves turns that an old one still
+//! runs. `writer` commits jobs in batches, `rows` has the statements, `process` knows which processes are alive,
+//! `watch` notices other processes' writes.
 
 mod process;
 mod rows;
@@ -28,10 +29,10 @@ use super::{
 
 /// How long a connection waits for another one's transaction.
 const BUSY: Duration = Duration::from_secs(5);
-/// How old what is known of users' wishes may be.
+/// How old the known wishes of users may be.
 const WISHED: Duration = Duration::from_millis(500);
 
-/// How often frames are synced. If the power fails, those that came in this time are missing, and in that of the sync itself.
+/// How often frames are synced. A power failure loses those written in this interval, and during the sync itself.
 const OFTEN: Duration = Duration::from_millis(20);
 
 /// Keeps turns in a file.
@@ -40,22 +41,22 @@ pub struct SqliteLog {
     path: PathBuf,
     writer: Writer,
     reader: Arc<Mutex<Connection>>,
-    /// This process, unless it only has something to do beside others.
+    /// This process, unless it is only a tool beside the relays.
     process: Option<Process>,
-    /// What users want of this process's turns, and since when that is known.
+    /// What users want of this process's turns, and when that was read.
     wishes: Arc<Mutex<(Instant, HashMap<TurnKey, Wishes>)>>,
     watchers: Watchers,
 }
 
 impl SqliteLog {
-    /// Opens a file, and makes it if there is none. With `is_synced`, each append is on the disk when it is acknowledged;
-    /// without, only beginnings and ends are, and all frames but those of the last moment.
+    /// Opens a file, and creates it if it does not exist. With `is_synced`, each append is on disk when it is
+    /// acknowledged. Without it, beginnings and ends are, and all frames except the most recent ones.
     pub fn open(path: &Path, is_synced: bool) -> Result<Self, LogError> {
         let syncs = if is_synced { Syncs::Always } else { syncs_beside(path) };
         Self::opened(path, syncs, true)
     }
 
-    /// Opens a file that relays may be using, without being one.
+    /// Opens a file that relays may be using, as a tool that is not a relay.
     pub fn beside(path: &Path) -> Result<Self, LogError> {
         Self::opened(path, Syncs::Always, false)
     }
@@ -65,7 +66,7 @@ impl SqliteLog {
         let connection = connect(path)?;
         rows::prepare(&connection).map_err(failed)?;
         let process = if is_relay {
-            // While another one runs, nothing can have been lost.
+            // While another process is using the file, nothing can have been lost.
             if others(&connection, path, 0).map_err(Fault::into_error)?.is_empty() {
                 rows::note_boot(&connection, matches!(syncs, Syncs::Always)).map_err(failed)?;
             }
@@ -83,19 +84,19 @@ impl SqliteLog {
         })
     }
 
-    /// This process's number, which is 0 if it is no relay.
+    /// This process's number; 0 if it is not a relay.
     fn number(&self) -> i64 {
         self.process.as_ref().map_or(0, |process| process.id)
     }
 
-    /// Does this with the other processes that live.
+    /// Runs this with the list of other live processes.
     fn read_beside<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &[i64]) -> Result<T, Fault> + Send + 'static,
     ) -> Answer<'_, T> {
         let (own, path) = (self.number(), self.path.clone());
         self.read_rows(move |rows| {
-            // Of one moment: a process that begins in between would be missing among those that live.
+            // A consistent snapshot: a process that begins in between would be missing from the live ones.
             let moment = rows.unchecked_transaction()?;
             work(&moment, &others(&moment, &path, own)?)
         })
@@ -113,18 +114,18 @@ impl SqliteLog {
     }
 }
 
-/// Syncs what a file's commits have written, while commits go on.
+/// Syncs what a file's commits have written, while commits continue.
 fn syncs_beside(path: &Path) -> Syncs {
     let mut written = path.as_os_str().to_owned();
     written.push("-wal");
     let sync = move || {
-        // The next synced commit reports what is wrong with a disk.
+        // The next synced commit reports disk errors.
         let _ = OpenOptions::new().append(true).open(&written).and_then(|file| file.sync_data());
     };
     Syncs::Beside(OFTEN, Box::new(sync))
 }
 
-/// The other processes that live.
+/// The other live processes.
 fn others(rows: &Connection, path: &Path, own: i64) -> Result<Vec<i64>, Fault> {
     let mut living = rows::processes(rows)?;
     living.retain(|id| *id != own && process::is_alive(path, *id));
@@ -135,7 +136,7 @@ fn failed(error: rusqlite::Error) -> LogError {
     Fault::Store(error).into_error()
 }
 
-/// Makes sure that only the relay's own user can read the file.
+/// Makes the file readable only by the relay's own user.
 fn private(path: &Path) -> Result<(), LogError> {
     let failed = |error: std::io::Error| LogError::Unreachable(format!("{}: {error}", path.display()));
     let mut options = OpenOptions::new();
@@ -167,7 +168,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ReplayLog for SqliteLog {
     fn create(&self, key: TurnKey, new: NewTurn) -> Answer<'_, Created> {
         let own = self.number();
-        // Its start is sent next. If the power cut made the log forget the turn, a repeated start would reach the agent again.
+        // The agent is called next. If a power failure erased the turn, a repeated start would reach it again.
         self.writer.write(true, move |rows| rows::create(rows, own, key, &new))
     }
 
@@ -232,7 +233,7 @@ impl ReplayLog for SqliteLog {
         self.read_rows(move |rows| rows::owner(rows, &upstream, &session))
     }
 
-    /// The file and what waits to be moved into it. How much the disk has is for the system to say.
+    /// The file and the write-ahead log. The free space of the disk is left to the system to report.
     fn size(&self) -> Answer<'_, Size> {
         let mut ahead = self.path.as_os_str().to_owned();
         ahead.push("-wal");
@@ -269,7 +270,7 @@ impl SharedLog for SqliteLog {
             let answer = wishes.1.get(&key).copied().unwrap_or_default();
             return Box::pin(async move { Ok(answer) });
         }
-        // One turn asks for all of them.
+        // One turn refreshes the wishes of all.
         wishes.0 = Instant::now();
         drop(wishes);
         let (own, shared) = (self.number(), self.wishes.clone());
@@ -283,12 +284,12 @@ impl SharedLog for SqliteLog {
     }
 
     fn restore(&self, _claim: &Claim, _new: NewTurn, _response: Option<ResponseHead>) -> Answer<'_, ()> {
-        // A file loses nothing by itself.
+        // A file does not lose data by itself.
         Box::pin(async { Err(LogError::Fenced) })
     }
 
     fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>> {
-        // Who lives is known from the locks.
+        // The locks show which processes are alive.
         Box::pin(async { Ok(Vec::new()) })
     }
 
@@ -312,9 +313,9 @@ mod tests {
     use super::*;
     use crate::turn::End;
 
-    /// Whether this is on the disk when it is acknowledged: the level of the transaction that it is part of.
+    /// Whether this is on disk when it is acknowledged, judged by the sync level of its transaction.
     async fn is_durable<T>(log: &SqliteLog, job: impl FnOnce(&SqliteLog) -> Answer<'_, T>) -> bool {
-        // The transaction before it holds the thread, until the job and what looks at it wait for the same one.
+        // An earlier transaction holds the thread, until the job and the check are queued for the same one.
         let ((begin, holds), (release, end)) = (channel::<()>(), channel::<()>());
         let before = log.writer.write(true, move |_| {
             let _ = begin.send(());

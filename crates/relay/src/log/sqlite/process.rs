@@ -1,5 +1,4 @@
-//! The processes that use a file at the same time: each holds the lock on a file of its own, which the system releases when the
-//! process ends, however it ends.
+//! The processes that use a file. Each holds the lock on a file of its own, which the system releases when it ends.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -10,7 +9,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use super::super::LogError;
 use super::{failed, private};
 
-/// This process, as long as its log is open.
+/// This process, while its log is open.
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) id: i64,
@@ -18,7 +17,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Enters this process.
+    /// Registers this process.
     pub(super) fn enter(rows: &Connection, path: &Path) -> Result<Self, LogError> {
         let entering = Transaction::new_unchecked(rows, TransactionBehavior::Immediate).map_err(failed)?;
         entering.execute("INSERT INTO process DEFAULT VALUES", []).map_err(failed)?;
@@ -28,24 +27,24 @@ impl Process {
         let broken = |error: std::io::Error| LogError::Unreachable(format!("{}: {error}", name.display()));
         let lock = File::options().write(true).open(&name).map_err(broken)?;
         lock.lock().map_err(broken)?;
-        // Others see it from here on, and its lock is held.
+        // Other processes see it from here on, and its lock is already held.
         entering.commit().map_err(failed)?;
         Ok(Self { id, _lock: lock })
     }
 }
 
-/// Whether a process that was entered lives.
+/// Whether a registered process is alive.
 pub(super) fn is_alive(path: &Path, id: i64) -> bool {
     match File::open(lock_of(path, id)) {
-        // One whose lock cannot be asked for counts as alive: its turns are not taken from it.
+        // A process whose lock cannot be tested counts as alive: its turns are not taken from it.
         Ok(lock) => !matches!(lock.try_lock_shared(), Ok(())),
         Err(error) => error.kind() != ErrorKind::NotFound,
     }
 }
 
-/// Removes what is left of a process that has ended.
+/// Removes the lock file of a process that has ended.
 pub(super) fn forget(path: &Path, id: i64) {
-    // If it stays, it is a file that nothing looks at.
+    // A remaining lock file is harmless.
     let _ = fs::remove_file(lock_of(path, id));
 }
 

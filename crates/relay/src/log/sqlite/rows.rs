@@ -15,9 +15,9 @@ use super::super::{
 
 /// Why a statement has no result.
 pub(super) enum Fault {
-    /// A law of the log.
+    /// A law of the log forbids it.
     Law(LogError),
-    /// `SQLite`.
+    /// `SQLite` failed.
     Store(rusqlite::Error),
 }
 
@@ -70,7 +70,7 @@ const HEAD: &str = "id, log, epoch, last, bytes, status, content_type, end, expi
 
 pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
     rows.execute_batch(SCHEMA)?;
-    // Files that one process used at a time do not have these.
+    // Files from before several processes could share one lack these columns.
     for column in ["process", "stopped", "readers"] {
         let find = "SELECT 1 FROM pragma_table_info('turn') WHERE name = ?";
         if !rows.prepare(find)?.exists([column])? {
@@ -80,14 +80,14 @@ pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Notes which start of the machine this is. If the file was last used in another one, its last writes may be missing: unless each
-/// was synced, turns that ran get logs of a new id, in the same transaction.
+/// Records the current boot of the machine. If the file was last used in another boot, its last writes may be missing:
+/// unless each was synced, running turns get new log ids in the same transaction.
 pub(super) fn note_boot(rows: &Connection, is_synced: bool) -> rusqlite::Result<()> {
     let now = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     let transaction = rows.unchecked_transaction()?;
     let before: Option<String> =
         transaction.query_row("SELECT id FROM boot", [], |row| row.get(0)).optional()?;
-    // Where the system does not tell, any start may be a new one.
+    // Where the system does not report its boot, any start may be a new one.
     if !is_synced && (now.is_none() || before != now) {
         transaction.execute("UPDATE turn SET log = random() WHERE end IS NULL", [])?;
     }
@@ -98,7 +98,7 @@ pub(super) fn note_boot(rows: &Connection, is_synced: bool) -> rusqlite::Result<
     transaction.commit()
 }
 
-/// A number as `SQLite` keeps it: the same bits.
+/// A number as `SQLite` stores it: the same bits, signed.
 fn kept(number: u64) -> i64 {
     number.cast_signed()
 }
@@ -175,7 +175,7 @@ pub(super) fn append(
     change: Change,
 ) -> Result<()> {
     let (id, head) = head(rows, &claim.key)?;
-    // A turn that was purged may have been made again, by another process.
+    // A purged turn may have been created again by another process.
     if (head.log, head.epoch) != (claim.log, claim.epoch) {
         return Err(LogError::Fenced.into());
     }
@@ -240,13 +240,13 @@ fn key_of(row: &Row<'_>) -> rusqlite::Result<TurnKey> {
     Ok(TurnKey { upstream: row.get(0)?, subject: row.get(1)?, turn: row.get(2)? })
 }
 
-/// All processes that were entered and are not forgotten.
+/// All registered processes.
 pub(super) fn processes(rows: &Connection) -> Result<Vec<i64>> {
     let mut select = rows.prepare_cached("SELECT id FROM process")?;
     Ok(select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Forgets a process, unless a turn of it is open. Returns whether it is forgotten.
+/// Removes a process from the register, unless it has an open turn. Returns whether it was removed.
 pub(super) fn forget(rows: &Connection, process: i64) -> Result<bool> {
     let forgotten = rows.execute(
         "DELETE FROM process WHERE id = ?1
@@ -261,7 +261,7 @@ pub(super) fn ask_to_stop(rows: &Connection, key: &TurnKey) -> Result<()> {
     wish(rows, key, "stopped = 1")
 }
 
-/// Notes that someone reads an open turn.
+/// Notes that an open turn has a reader.
 pub(super) fn note_readers(rows: &Connection, key: &TurnKey) -> Result<()> {
     wish(rows, key, "readers = readers + 1")
 }
@@ -273,7 +273,7 @@ fn wish(rows: &Connection, key: &TurnKey, change: &str) -> Result<()> {
     Ok(())
 }
 
-/// What users want of the open turns of a process, other than nothing.
+/// What users want of the open turns of a process, if anything.
 pub(super) fn wishes(rows: &Connection, process: i64) -> Result<HashMap<TurnKey, Wishes>> {
     let mut select = rows.prepare_cached(
         "SELECT upstream, subject, turn, stopped, readers FROM turn
@@ -313,7 +313,7 @@ pub(super) fn remove(rows: &Connection, claim: &Claim) -> Result<()> {
 
 pub(super) fn expire(rows: &Connection, retention: Duration) -> Result<usize> {
     let old = seconds(retention);
-    // A few at a time: running turns wait for this transaction.
+    // In small batches: running turns wait for this transaction.
     let mut select = rows.prepare_cached("SELECT id FROM turn WHERE ended <= ? AND expired = 0 LIMIT 8")?;
     let ids = select.query_map([old], |row| row.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
     for id in &ids {

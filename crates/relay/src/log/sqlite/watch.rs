@@ -1,4 +1,4 @@
-//! Tells those who watch a turn that a process has changed the file.
+//! Notifies watchers of turns when a process has changed the file.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use tokio::sync::mpsc;
 use super::super::Hint;
 use super::connect;
 
-/// How often the file is looked at, while anyone watches.
+/// How often the file is checked while it is watched.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Those who watch turns of other processes.
+/// Watchers of other processes' turns.
 #[derive(Debug, Default)]
 pub(super) struct Watchers {
     state: Arc<Mutex<State>>,
@@ -23,20 +23,20 @@ pub(super) struct Watchers {
 #[derive(Debug, Default)]
 struct State {
     watching: Vec<mpsc::Sender<Hint>>,
-    /// Whether a thread looks.
+    /// Whether the checking thread is running.
     is_running: bool,
 }
 
 impl Watchers {
-    /// Tells of every change, until the receiver is dropped.
+    /// Reports every change, until the receiver is dropped.
     pub(super) fn add(&self, path: &Path) -> mpsc::Receiver<Hint> {
-        // One hint that is not taken yet stands for all after it.
+        // One unread hint stands for all later ones.
         let (sender, receiver) = mpsc::channel(1);
         let mut state = lock(&self.state);
         state.watching.push(sender);
         if !state.is_running {
             let (shared, path) = (self.state.clone(), path.to_owned());
-            // Without it they look once a second.
+            // Without the thread, watchers look once a second.
             state.is_running = thread::Builder::new()
                 .name("relay-watch".to_owned())
                 .spawn(move || run(&shared, &path))
@@ -46,7 +46,7 @@ impl Watchers {
     }
 }
 
-/// Looks until no one watches.
+/// Checks the file until there are no watchers.
 fn run(state: &Mutex<State>, path: &Path) {
     let connection = connect(path);
     let mut version = None;
@@ -69,7 +69,7 @@ fn run(state: &Mutex<State>, path: &Path) {
     }
 }
 
-/// Another number after each change by another connection.
+/// A number that changes with each change by another connection.
 fn version_of(connection: &Connection) -> Option<i64> {
     connection.query_row("PRAGMA data_version", [], |row| row.get(0)).ok()
 }

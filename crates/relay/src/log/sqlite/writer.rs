@@ -1,4 +1,4 @@
-//! The one thread that writes. It commits whatever waits in one transaction: the more there is to do, the larger the commits.
+//! The only thread that writes. It commits all waiting jobs in one transaction: commits grow with the load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,38 +19,38 @@ const BATCH: usize = 512;
 /// When the write-ahead log is moved into the file.
 #[derive(Debug, Clone, Copy)]
 struct Checkpoints {
-    /// How often that is done on another connection, so that no commit waits for it.
+    /// How often another connection does that, so that no commit waits for it.
     often: Duration,
-    /// The pages of a log that must begin anew. It does only where no commit comes in between: so the thread that commits moves what
-    /// the other connection has left, which is little.
+    /// The log's length, in pages, beyond which it must restart. It can restart only while no commit intervenes: so the
+    /// committing thread moves the rest that the other connection has left, which is little.
     most: i64,
 }
 
 /// A log of 64 MiB.
 const CHECKPOINTS: Checkpoints = Checkpoints { often: Duration::from_secs(2), most: 16 << 10 };
 
-/// Tells the caller what became of its job, once the transaction has ended.
+/// Sends a job's result to its caller, once the transaction has ended.
 type Reply = Box<dyn FnOnce(Result<(), LogError>) + Send>;
 
-/// Takes the connection in its transaction, or why there is none.
+/// A job: it gets the connection in its transaction, or the reason why there is none.
 type Work = Box<dyn FnOnce(Result<&Connection, LogError>) -> Reply + Send>;
 
 struct Job {
-    /// Whether it must be on the disk when it is acknowledged.
+    /// Whether it must be on disk when it is acknowledged.
     is_durable: bool,
     work: Work,
 }
 
-/// When commits are synced that have no durable job.
+/// When commits without durable jobs are synced.
 pub(super) enum Syncs {
     /// With the commit.
     Always,
-    /// By this function on a thread of its own, at most so often. No commit waits for the disk, and what was committed is on it so
-    /// much later at the latest.
+    /// By this function on a separate thread, at most once per interval. No commit waits for the disk, and committed
+    /// data reaches it at most that much later.
     Beside(Duration, Box<dyn FnMut() + Send>),
 }
 
-/// Sends jobs to the thread. Dropping it ends the thread, after what waits.
+/// Sends jobs to the thread. When dropped, the thread ends after the waiting jobs.
 #[derive(Debug)]
 pub(super) struct Writer {
     jobs: Option<Sender<Job>>,
@@ -81,7 +81,7 @@ impl Writer {
         let found_long = is_long.clone();
         let checkpoint = move || {
             while end.recv_timeout(when.often) == Err(RecvTimeoutError::Timeout) {
-                // Busy readers delay it to the next time.
+                // If readers are busy, the next round does it.
                 if self::checkpoint(&checkpoints).is_ok_and(|pages| pages > when.most) {
                     found_long.store(true, Ordering::Relaxed);
                 }
@@ -110,7 +110,7 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Does this with the next transaction. Its effects and its result are there, or neither.
+    /// Runs this in the next transaction. Its effects and its result are both there, or neither.
     pub(super) fn write<T: Send + 'static>(
         &self,
         is_durable: bool,
@@ -119,7 +119,7 @@ impl Writer {
         let (sender, receiver) = oneshot::channel();
         let work = Box::new(move |connection: Result<&Connection, LogError>| -> Reply {
             let result = connection.and_then(|connection| in_savepoint(connection, work));
-            // A caller that has left does not need the result.
+            // A caller that is gone does not need the result.
             Box::new(move |committed| drop(sender.send(committed.and(result))))
         });
         let sent = self.jobs.as_ref().is_some_and(|jobs| jobs.send(Job { is_durable, work }).is_ok());
@@ -137,13 +137,13 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // It panics nowhere; if it did, there is nothing left to do.
+            // The thread does not panic; if it did, nothing would be left to do.
             let _ = thread.join();
         }
     }
 }
 
-/// One statement without parameters. It is parsed once: with each commit these are half of all statements.
+/// One statement without parameters. It is parsed once: these are half of the statements of each commit.
 fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(statement)?.execute([]).map(drop)
 }
@@ -160,8 +160,8 @@ fn in_savepoint<T>(
     result.and_then(|value| ended.map(|()| value)).map_err(Fault::into_error)
 }
 
-/// The connection, if its transaction is open. A savepoint without one would be a transaction of its own, and would stay although
-/// the job is told that it failed: so it must not begin when the transaction could not, or when a full disk has undone it.
+/// The connection, if its transaction is open. Without one, a savepoint would be a transaction itself and would persist
+/// although its job is reported as failed. So it must not begin if the transaction could not, or a full disk undid it.
 fn in_transaction<'c>(
     connection: &'c Connection,
     begun: &Result<(), LogError>,
@@ -173,13 +173,13 @@ fn in_transaction<'c>(
         .ok_or_else(|| LogError::Unreachable("its transaction was undone".to_owned()))
 }
 
-/// Moves the write-ahead log into the file, as far as readers allow it now. Returns how many pages the log has.
+/// Moves the write-ahead log into the file, as far as readers allow now. Returns how many pages the log has.
 fn checkpoint(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(1))
 }
 
-/// Does the jobs. Commits that are not synced are told to `unsynced`; without it, all are. If the write-ahead log `is_long`, the next
-/// commit begins it anew.
+/// Runs the jobs. Unsynced commits are reported to `unsynced`; without it, all commits are synced. If the write-ahead
+/// log `is_long`, it is moved into the file after a commit, so that the next commit restarts it.
 fn run(
     connection: &Connection,
     waiting: &Receiver<Job>,
@@ -223,7 +223,7 @@ fn run(
         if let Some(unsynced) = unsynced
             && !is_full
         {
-            // One that waits there already is enough.
+            // One pending report is enough.
             let _ = unsynced.try_send(());
         }
         for reply in replies {
@@ -247,7 +247,7 @@ mod tests {
         Box::new(move |rows| Ok(rows.execute("INSERT INTO n VALUES (?)", [number]).map(drop)?))
     }
 
-    /// What one transaction with these jobs returns for each of them, and the numbers that are there after it.
+    /// What one transaction with these jobs returns for each of them, and the numbers in the table after it.
     fn results(
         path: &std::path::Path,
         lock: Option<Connection>,
@@ -263,7 +263,7 @@ mod tests {
         let writer = Writer { jobs: Some(sender), thread: None };
         let jobs = jobs(Arc::new(Mutex::new(lock)));
         let answers: Vec<_> = jobs.into_iter().map(|work| writer.write(false, work)).collect();
-        // All of them wait before it begins, so they are one transaction.
+        // All jobs are queued before it begins, so they share one transaction.
         let thread = thread::spawn(move || run(&connection, &waiting, None, &AtomicBool::new(false)));
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let are_good = answers.into_iter().map(|answer| runtime.block_on(answer).is_ok()).collect();
@@ -299,7 +299,7 @@ mod tests {
         write(true, 1);
         write(false, 2);
         assert_eq!(syncs.recv(), Ok(2), "a durable commit needs no other sync");
-        // The disk still works on the sync.
+        // The sync of the disk is still running.
         write(false, 3);
         write(false, 4);
         finish.send(()).expect("it waits");
@@ -328,7 +328,7 @@ mod tests {
                 Ok(rows.execute("INSERT INTO n VALUES (1, zeroblob(8000))", []).map(drop)?)
             })
         };
-        // One of them waits at any time: 32 MB in all.
+        // There is always a waiting job: 32 MB in all.
         let mut last = write();
         for _ in 0..4000 {
             let next = write();
@@ -353,7 +353,7 @@ mod tests {
             let undo: Statement = Box::new(|rows| Ok(rows.execute_batch("ROLLBACK")?));
             vec![insert(3), undo, insert(4)]
         });
-        // Another process writes when the transaction should begin, and has ended a moment later.
+        // Another process is writing when the transaction should begin, and ends a moment later.
         let locked = results(&path, Some(Connection::open(&path).expect("a file")), |lock| {
             let work: Statement = Box::new(move |rows| {
                 *lock.lock().expect("no panic") = None;

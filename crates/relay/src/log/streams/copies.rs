@@ -1,4 +1,4 @@
-//! What this process knows of the turns that it writes or reads: copies of their streams, which it reads on from where they end.
+//! What this process knows of the turns that it writes or reads: copies of their streams, which grow as it reads.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,15 +12,15 @@ use super::record::{Reader, Unreadable};
 use super::server::{BEGINNING, Server};
 use super::turn::{Taken, Turn};
 
-/// How long a copy is kept that is not used: a reader who comes for its next page soon finds it here.
+/// How long an unused copy is kept: a reader that soon asks for its next page finds it here.
 const KEPT: Duration = Duration::from_secs(5);
-/// The bytes of all copies, beyond which those are dropped that are not in use.
+/// The total bytes of copies, beyond which unused copies are dropped.
 const ROOM: usize = 256 << 20;
 
 /// A copy of a turn's stream, as far as it was read.
 #[derive(Debug)]
 pub(super) struct Copy {
-    /// Where the stream is read on.
+    /// The offset at which reading continues.
     pub(super) next: String,
     reader: Reader,
     pub(super) turn: Option<Turn>,
@@ -46,8 +46,8 @@ impl Copy {
         *self = Self::new(self.all_bytes.clone());
     }
 
-    /// Takes the bytes that come next, after which the stream goes on at `next`. If they do not follow on what was read, the copy is
-    /// empty: a server that had lost the turn may have another stream of it now, which is read from its beginning.
+    /// Adds the next bytes of the stream, which continues at `next`. If they do not follow on what was read, the copy
+    /// is cleared: a server that had lost the turn may have a new stream of it, which is read from the beginning.
     pub(super) fn feed(&mut self, bytes: &[u8], next: String) -> Result<(), Unreadable> {
         let taken = self.take(bytes, next);
         if taken.is_err() {
@@ -75,15 +75,15 @@ impl Copy {
         Ok(())
     }
 
-    /// Reads what is new. The turn is `None` if there is none.
+    /// Reads what is new. The turn is `None` if it does not exist.
     pub(super) async fn refresh(&mut self, server: &Server, path: &str) -> Result<Option<&Turn>, LogError> {
         for _ in 0..2 {
-            // A future that is dropped in between leaves the copy as it was.
+            // If the future is dropped here, the copy stays unchanged.
             let Some((pieces, next)) = server.rest(path, &self.next).await? else {
                 self.clear();
                 return Ok(None);
             };
-            // Offsets are in the order of their bytes. A stream that ends before what was read is not the same any more.
+            // Offsets sort as bytes. A stream that ends before the read position is a different one.
             let is_shorter = self.next != BEGINNING && next < self.next;
             if is_shorter {
                 self.clear();
@@ -94,12 +94,12 @@ impl Copy {
         Err(LogError::Unreadable)
     }
 
-    /// The log of the turn that was read last, if its owner has said that it never began.
+    /// The log id of the turn that was read last, if its owner has recorded that it never began.
     pub(super) fn removed(&self) -> Option<u64> {
         self.turn.as_ref().filter(|turn| turn.is_removed()).map(|turn| turn.log)
     }
 
-    /// The frames after an offset, as many as have so many bytes together, but at least one.
+    /// The frames after an offset, up to this many bytes together, but at least one.
     pub(super) fn page(&self, after: u64, max_bytes: usize) -> Vec<Bytes> {
         let skip = usize::try_from(after).unwrap_or(usize::MAX);
         let mut size = 0;
@@ -128,7 +128,8 @@ pub(super) struct Wanted {
 /// A turn that is in use.
 #[derive(Debug)]
 pub(super) struct Used {
-    /// What its owner, if it is in this process, knows of it. `None` if that has to be read anew: an append may have come or not.
+    /// What its owner knows of it, if that is in this process. `None` if it must be read again: an append may have
+    /// come.
     pub(super) owned: tokio::sync::Mutex<Option<Turn>>,
     pub(super) copy: tokio::sync::Mutex<Copy>,
     pub(super) wanted: tokio::sync::Mutex<Wanted>,
@@ -157,7 +158,7 @@ impl Copies {
         let now = Instant::now();
         used.retain(|_, (touched, used)| Arc::strong_count(used) > 1 || now - *touched <= KEPT);
         if self.bytes.load(Ordering::Relaxed) > room {
-            // Only what was read: an owner knows its turn without it.
+            // This drops only what was read: an owner knows its turn without it.
             let unused = used.values().filter(|(_, used)| Arc::strong_count(used) == 1);
             unused.filter_map(|(_, used)| used.copy.try_lock().ok()).for_each(|mut copy| copy.clear());
         }
@@ -173,7 +174,7 @@ impl Copies {
         used.clone()
     }
 
-    /// Forgets a turn that was removed.
+    /// Forgets a removed turn.
     pub(super) fn forget(&self, tag: &str) {
         self.used().remove(tag);
     }
@@ -183,7 +184,7 @@ impl Copies {
 mod tests {
     use super::*;
 
-    /// An owner's turn is not read again for each of its records, however little room there is.
+    /// However little room there is, an owner's turn is not read again for each of its records.
     #[tokio::test]
     async fn without_room_what_was_read_is_dropped_and_what_an_owner_knows_is_kept() {
         let copies = Copies::default();

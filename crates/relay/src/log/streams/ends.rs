@@ -1,5 +1,5 @@
-//! What becomes of turns: which of them run, and how they are removed when their time has passed, or when they are purged. The
-//! protocol sets the time that a stream lives when it is made, and not again: relays remove what is old.
+//! The ends of turns: which turns are running, and how turns are removed when they expire or are purged. The protocol
+//! sets a stream's lifetime only when it is created, so relays remove old streams.
 
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ use super::{AT_ONCE, Kept, names, sessions};
 
 /// How many turns expire at once.
 const A_FEW: usize = 16;
-/// How long an owner must not make a turn again that was removed on purpose. It notices within seconds.
+/// How long the owner of a turn that was removed on purpose must not restore it. It notices within seconds.
 const REMOVED: Duration = Duration::from_mins(5);
 
 impl Kept {
-    /// What is left of a turn whose time has passed.
+    /// What remains of an expired turn.
     pub(super) async fn past(&self, tag: &str) -> Result<Option<(TurnKey, Head)>, LogError> {
         let Some((pieces, _)) = self.server.rest(&names::past(tag), BEGINNING).await? else {
             return Ok(None);
@@ -45,7 +45,7 @@ impl Kept {
                 let sign = Sign { beats: seen.sign.beats + 1, ..seen.sign };
                 return Ok(Stage::Running(Some(Seen { tail: tail.next, sign, silent: 0, ..seen.clone() })));
             }
-            // Whether another has claimed it is read only if its owner says nothing twice.
+            // A claim by another owner is looked for only after two looks without news.
             Stage::Running(Some(seen)) if seen.silent != 1 => {
                 let silent = seen.silent.saturating_add(1);
                 return Ok(Stage::Running(Some(Seen { silent, ..seen.clone() })));
@@ -54,7 +54,7 @@ impl Kept {
         }
         let (key, head) = match self.head(tag).await {
             Ok(turn) => turn,
-            // Nothing can be done for one that cannot be read, and it must not stand in the way of the others.
+            // An unreadable turn cannot be helped, and must not block the others.
             Err(LogError::Gone | LogError::Unreadable) => return Ok(missing()),
             Err(error) => return Err(error),
         };
@@ -66,7 +66,7 @@ impl Kept {
         Ok(Stage::Running(Some(Seen { key, tail: tail.next, sign, silent })))
     }
 
-    /// The running turns with their signs of life: a stream that grows.
+    /// The running turns with their signs of life: a growing stream.
     pub(super) async fn signs(&self) -> Result<Vec<(TurnKey, Sign)>, LogError> {
         self.index.refresh(&self.server).await?;
         let running =
@@ -84,7 +84,7 @@ impl Kept {
         Ok(signs)
     }
 
-    /// Removes the frames of some turns that ended before this time ago, as this relay has seen it.
+    /// Removes the frames of some turns whose end this relay saw longer ago than this.
     pub(super) async fn expire(&self, retention: Duration) -> Result<usize, LogError> {
         let is_old = |stage: &Stage| matches!(stage, Stage::Ended(at) if at.elapsed() >= retention);
         let old = self.index.at(is_old, A_FEW);
@@ -94,7 +94,7 @@ impl Kept {
                 Ok((key, head)) if !head.is_expired => {
                     let rest = serde_json::to_vec(&(key, Head { is_expired: true, ..head }));
                     let rest = rest.map_err(|error| LogError::Unreachable(error.to_string()))?;
-                    // In this order: a turn is always there, or what is left of it.
+                    // In this order: the turn, or what remains of it, always exists.
                     self.server.make(&names::past(&tag), Some(REMEMBERED), rest.into()).await?;
                     self.server.delete(&names::turn(&tag)).await?;
                     self.server.delete(&names::wishes(&tag)).await?;
@@ -114,7 +114,7 @@ impl Kept {
         Ok(count)
     }
 
-    /// Removes turns, and whose sessions are.
+    /// Removes turns and the records of session owners.
     pub(super) async fn purge(&self, what: Purge) -> Result<usize, LogError> {
         let which = match &what {
             Purge::All => Which::All,
@@ -127,7 +127,7 @@ impl Kept {
         let mut count = 0;
         for Listed { tag, .. } in self.index.of(&which) {
             match self.head(&tag).await {
-                // What cannot be read has to go as well.
+                // Unreadable turns are purged as well.
                 Ok(_) | Err(LogError::Unreadable) => count += 1,
                 Err(LogError::Gone) => continue,
                 Err(error) => return Err(error),

@@ -1,5 +1,5 @@
-//! Which turns there are: one stream for each day, in which each turn is listed before it is made. Each relay keeps a copy in memory,
-//! about two hundred bytes for a turn, and asks the turns themselves what is true of them.
+//! The index of turns: one stream for each day, in which each turn is listed before it is created. Each relay keeps a
+//! copy in memory, about two hundred bytes for a turn. The turns' own streams are authoritative.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,18 +13,18 @@ use super::names::{self, digest, tag};
 use super::server::{BEGINNING, Posted, Server};
 
 const DAY: Duration = Duration::from_hours(24);
-/// How long a turn must be gone before it is forgotten: one that is being made is listed first.
+/// How long a turn must be missing before it is forgotten: a turn is listed before it is created.
 const FORGOTTEN: Duration = Duration::from_mins(1);
 
 /// A line of the index.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
-    /// A turn is about to be made. All names are digests.
+    /// A turn is about to be created. All names are digests.
     Turn { tag: String, upstream: String, subject: String, session: Option<String> },
     /// Its frames are gone.
     Expired(String),
-    /// All of it was removed. It is looked at once more, as another of its id may be there by now.
+    /// All of it was removed. It is checked once more, as another turn with its id may exist by now.
     Gone(String),
 }
 
@@ -36,35 +36,35 @@ pub(super) struct Listed {
     subject: String,
     session: Option<String>,
     pub(super) stage: Stage,
-    /// In whose list it is.
+    /// The day whose stream lists it.
     day: u64,
 }
 
-/// What this relay knows of it.
+/// What this relay knows of a turn.
 #[derive(Debug, Clone)]
 pub(super) enum Stage {
-    /// It runs, or nothing is known yet.
+    /// It is running, or nothing is known yet.
     Running(Option<Seen>),
-    /// It is not there, since then.
+    /// It has been missing since this time.
     Missing(Instant),
-    /// It has ended, by then.
+    /// Its end was noticed at this time.
     Ended(Instant),
     /// Its frames are gone.
     Expired,
 }
 
-/// A running turn, when it was last looked at.
+/// What the last look at a running turn found.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     pub(super) key: TurnKey,
     /// Where its stream ended.
     pub(super) tail: String,
     pub(super) sign: Sign,
-    /// How many looks in a row have found it the same.
+    /// How many looks in a row have found no change.
     pub(super) silent: u32,
 }
 
-/// Which turns are meant.
+/// A selection of turns.
 #[derive(Debug)]
 pub(super) enum Which {
     All,
@@ -93,9 +93,9 @@ impl Which {
 /// The index, as far as it was read.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// How many days back a turn may have begun.
+    /// How many days ago a turn may have begun.
     back: u64,
-    /// How far each day is read, and the beginning of a line whose rest is to come.
+    /// For each day, how far it is read, and the beginning of an incomplete line.
     days: tokio::sync::Mutex<HashMap<u64, (String, Vec<u8>)>>,
     turns: Mutex<Turns>,
 }
@@ -126,14 +126,14 @@ impl Turns {
 
     fn set(&mut self, tag: &str, stage: Stage) {
         if let Some(turn) = self.numbers.get(tag).and_then(|number| self.listed.get_mut(number)) {
-            // What has ended is not looked at again, and keeps its time.
+            // A turn that has ended is not looked at again, and keeps its time.
             if !matches!((&turn.stage, &stage), (Stage::Ended(_), Stage::Ended(_))) {
                 turn.stage = stage;
             }
         }
     }
 
-    /// Forgets what began before a day: nothing of it is kept any more.
+    /// Forgets days before this one: none of their data is kept any more.
     fn forget_before(&mut self, day: u64) {
         self.listed.retain(|_, turn| turn.day >= day);
         if self.numbers.len() > self.listed.len() {
@@ -149,7 +149,7 @@ impl Turns {
 }
 
 impl Index {
-    /// The index of turns that are known for so long.
+    /// An index of turns that are remembered for this long.
     pub(super) fn new(known: Duration) -> Self {
         let back = known.as_secs().div_ceil(DAY.as_secs());
         Self { back, days: tokio::sync::Mutex::default(), turns: Mutex::default() }
@@ -160,7 +160,7 @@ impl Index {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists a turn that is about to be made.
+    /// Lists a turn that is about to be created.
     pub(super) async fn list(&self, server: &Server, key: &TurnKey, new: &NewTurn) -> Result<(), LogError> {
         let line = Line::Turn {
             tag: tag(key),
@@ -171,13 +171,13 @@ impl Index {
         self.write(server, &line).await
     }
 
-    /// Says that a turn's frames are gone.
+    /// Records that a turn's frames are gone.
     pub(super) async fn expired(&self, server: &Server, tag: &str) -> Result<(), LogError> {
         self.turns().set(tag, Stage::Expired);
         self.write(server, &Line::Expired(tag.to_owned())).await
     }
 
-    /// Says that a turn is gone.
+    /// Records that a turn is gone.
     pub(super) async fn gone(&self, server: &Server, tag: &str) -> Result<(), LogError> {
         self.write(server, &Line::Gone(tag.to_owned())).await
     }
@@ -198,7 +198,7 @@ impl Index {
         Ok(())
     }
 
-    /// Reads what is new in the index. The clocks of two relays may differ by a day.
+    /// Reads new lines of the index. The clocks of two relays may differ by a day.
     pub(super) async fn refresh(&self, server: &Server) -> Result<(), LogError> {
         let mut days = self.days.lock().await;
         let today = today();
@@ -209,7 +209,7 @@ impl Index {
             let (next, begun) = days.entry(day).or_insert_with(|| (BEGINNING.to_owned(), Vec::new()));
             let mut read = server.rest(&names::day(day), next).await?;
             if next != BEGINNING && read.as_ref().is_none_or(|(_, end)| *end < *next) {
-                // The server has lost it, and lists turns from the beginning.
+                // The server has lost the day's stream, and lists turns from the beginning.
                 (*next, *begun) = (BEGINNING.to_owned(), Vec::new());
                 read = server.rest(&names::day(day), next).await?;
             }
@@ -219,7 +219,7 @@ impl Index {
             let whole = begun.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
             let mut turns = self.turns();
             for line in begun.drain(..whole).as_slice().split(|&byte| byte == b'\n') {
-                // What cannot be read is no line of a relay.
+                // Unreadable lines are not those of a relay.
                 if let Ok(line) = serde_json::from_slice(line) {
                     turns.take(line, day);
                 }
@@ -228,17 +228,17 @@ impl Index {
         Ok(())
     }
 
-    /// The turns that are meant, newest first.
+    /// The selected turns, newest first.
     pub(super) fn of(&self, which: &Which) -> Vec<Listed> {
         self.turns().listed.values().rev().filter(|turn| which.has(turn)).cloned().collect()
     }
 
-    /// The turns at such a stage, oldest first, as many as are wanted.
+    /// Up to `most` turns at such a stage, oldest first.
     pub(super) fn at(&self, is_meant: impl Fn(&Stage) -> bool, most: usize) -> Vec<Listed> {
         self.turns().listed.values().filter(|turn| is_meant(&turn.stage)).take(most).cloned().collect()
     }
 
-    /// Notes what a look at a turn has found.
+    /// Records the result of a look at a turn.
     pub(super) fn found(&self, tag: &str, stage: Stage) {
         let mut turns = self.turns();
         match stage {

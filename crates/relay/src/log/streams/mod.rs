@@ -1,10 +1,10 @@
-//! A log on a server that speaks the protocol "durable streams", for several relays at once. All that is kept is streams, to which is
-//! only appended.
+//! A log on a server that speaks the protocol "durable streams", for several relays. All streams are append-only.
 //!
-//! Of each turn there is a stream of records (`record`), which each relay reads for itself (`turn`, `copies`). The server takes
-//! records of a log's producer in their order, and none of an older epoch: a claim is the next epoch's first record, and fences the
-//! owner before it. Beside the turns there is an index of them (`index`), a stream of what users want of each (`wishes`), and whose
-//! each session is (`sessions`). What a turn leaves when its time has passed stands in a stream of its own (`ends`).
+//! Each turn has a stream of records (`record`), which each relay reads for itself (`turn`, `copies`). The server
+//! accepts the records of a log's producer in order, and none of an older epoch: a claim is the next epoch's first
+//! record, and fences the previous owner. In addition there are an index of turns (`index`), a stream of what users
+//! want of each (`wishes`), and the owners of sessions (`sessions`). What remains of an expired turn has a stream
+//! (`ends`).
 
 mod copies;
 mod ends;
@@ -38,14 +38,14 @@ use super::{
 };
 use crate::address::Upstream;
 
-/// How many requests are on their way at once, of one question about many turns.
+/// How many requests are in flight at once, for one operation on many turns.
 const AT_ONCE: usize = 64;
 
 /// Keeps turns on a durable-streams server.
 #[derive(Debug)]
 pub struct StreamsLog(Arc<Kept>);
 
-/// What the log shares with those that watch turns.
+/// What the log shares with its watchers.
 #[derive(Debug)]
 struct Kept {
     server: Server,
@@ -55,7 +55,7 @@ struct Kept {
 }
 
 impl StreamsLog {
-    /// Makes sure that the server at this address does all that a log needs. Each request to it has these headers.
+    /// Checks that the server at this address does everything that a log needs. Each request to it has these headers.
     pub async fn open(
         address: &Upstream,
         headers: Vec<(HeaderName, HeaderValue)>,

@@ -1,4 +1,4 @@
-//! The paths of the streams, below the server's address.
+//! The paths of the streams, relative to the server's address.
 
 pub(super) use super::super::names::{digest, tag};
 
@@ -12,17 +12,17 @@ pub(super) fn wishes(tag: &str) -> String {
     format!("/wishes/{tag}")
 }
 
-/// What is left of a turn whose frames are gone.
+/// What remains of a turn whose frames are gone.
 pub(super) fn past(tag: &str) -> String {
     format!("/past/{tag}")
 }
 
-/// What is left for a while of a turn that was removed on purpose.
+/// Remains for a while after a turn was removed on purpose.
 pub(super) fn removed(tag: &str) -> String {
     format!("/removed/{tag}")
 }
 
-/// Who removes a turn that never began.
+/// Decides which relay removes a turn that never began.
 pub(super) fn removing(log: u64) -> String {
     format!("/removing/{log:016x}")
 }
@@ -32,7 +32,7 @@ pub(super) fn day(day: u64) -> String {
     format!("/index/{day}")
 }
 
-/// Whose a session is.
+/// The owner of a session.
 pub(super) fn session(session: &str) -> String {
     format!("/sessions/{session}")
 }

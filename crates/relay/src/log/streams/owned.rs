@@ -1,5 +1,5 @@
-//! What a turn's owner writes. The server decides whether it may: it counts the records of each epoch. When an answer does not come,
-//! or is another one than expected, the turn is read anew, and what it says is true.
+//! What a turn's owner writes. The server counts the records of each epoch, and so decides whether the owner may write.
+//! If a response is missing or unexpected, the turn is read again, and its stream is authoritative.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use super::record::Record;
 use super::server::{Posted, Turnstile};
 use super::turn::Turn;
 
-/// How often a record is sent, if the server knows another one of its number.
+/// How often a record is sent while the server has a different record with its number.
 const TRIES: usize = 3;
-/// How long to wait for the one that removes a turn that never began, and after what time another one may do it.
+/// How long to wait for the relay that removes a turn that never began, and the time after which another may remove it.
 const REMOVING: Duration = Duration::from_millis(300);
 const REMOVED_BY_THEN: Duration = Duration::from_mins(1);
 
-/// What the owner knows of its turn, while nothing else here writes.
+/// What the owner knows of its turn. The guard excludes other writers in this process.
 type Owned<'u> = MutexGuard<'u, Option<Turn>>;
 
 impl Kept {
@@ -31,7 +31,7 @@ impl Kept {
         copy.refresh(&self.server, &names::turn(tag)).await?.cloned().ok_or(LogError::Gone)
     }
 
-    /// Writes the owner's next record, which it may if `is_permitted` says so of the turn: `Ok(false)` if the record is there already.
+    /// Writes the owner's next record, if `is_permitted` allows it for the turn; `Ok(false)` means that it exists.
     async fn write(
         &self,
         used: &Used,
@@ -45,7 +45,7 @@ impl Kept {
         let body = record.written(frames).map_err(|error| LogError::Unreachable(error.to_string()))?;
         let mut expected = None;
         for _ in 0..TRIES {
-            // It is put back only when it is sure what the server has.
+            // It is put back only when the server's state is certain.
             let mut turn = match owned.take() {
                 Some(turn) => turn,
                 None => self.fetched(used, &tag).await?,
@@ -79,7 +79,7 @@ impl Kept {
         Err(LogError::Unreachable("the streams' server: it counts a turn's records otherwise".to_owned()))
     }
 
-    /// Begins a turn, unless it is there.
+    /// Creates a turn, unless it exists.
     pub(super) async fn create(&self, key: TurnKey, new: NewTurn) -> Result<Created, LogError> {
         let (tag, log) = (tag(&key), new_log_id()?);
         self.index.list(&self.server, &key, &new).await?;
@@ -93,10 +93,10 @@ impl Kept {
             let turnstile = Some(Turnstile { producer: log, epoch: 1, seq: 0 });
             let posted = self.server.post(&names::turn(&tag), turnstile, false, body).await;
             match self.head(&tag).await {
-                // Whatever the answer was: the first of those who make it has made it.
+                // Whatever the response was: the first relay that creates the turn owns it.
                 Ok((_, head)) if head.log == log => {
                     if let Some((_, past)) = self.past(&tag).await? {
-                        // Its time had passed just before.
+                        // The old turn with this id has just expired.
                         self.server.delete(&names::turn(&tag)).await?;
                         return Ok(Created::Exists(past));
                     }
@@ -104,7 +104,7 @@ impl Kept {
                     return Ok(Created::New(Claim { key, log, epoch: 1 }));
                 }
                 Ok((_, head)) => return Ok(Created::Exists(head)),
-                // One that never began may stand in the way.
+                // A turn that never began may block the id.
                 Err(LogError::Gone) => {
                     posted?;
                     let removed = used.copy.lock().await.removed();
@@ -125,7 +125,7 @@ impl Kept {
         let mut owned = used.owned.lock().await;
         *owned = None;
         let turn = match self.fetched(&used, &tag).await {
-            // What has expired was closed.
+            // An expired turn was closed.
             Err(LogError::Gone) if self.past(&tag).await?.is_some() => return Err(LogError::Closed),
             turn => turn?,
         };
@@ -138,7 +138,7 @@ impl Kept {
         let epoch = seen + 1;
         let body = Record::Claimed { log: turn.log, epoch, by }.written(&[]);
         let body = body.map_err(|error| LogError::Unreachable(error.to_string()))?;
-        // Of two at once, the server takes one, and tells the other that it knows this record.
+        // If two relays claim at once, the server accepts one record, and reports the other as known.
         let turnstile = Turnstile { producer: turn.log, epoch, seq: 0 };
         self.server.post(&names::turn(&tag), Some(turnstile), false, body).await?;
         let turn = self.fetched(&used, &tag).await?;
@@ -172,23 +172,23 @@ impl Kept {
         let written = self.write(&used, &mut owned, (record, &frames), &claim, is_permitted).await;
         match written {
             Ok(()) if change.end.is_some() => self.ended(&tag),
-            // What has expired was closed.
+            // An expired turn was closed.
             Err(LogError::Gone) if self.past(&tag).await?.is_some() => return Err(LogError::Closed),
             _ => {}
         }
         written
     }
 
-    /// Removes a turn that never began. Its owner says so in the stream, which another's claim would have refused.
+    /// Removes a turn that never began. Its owner records that in the stream; a claim by another would forbid it.
     pub(super) async fn remove(&self, claim: Claim) -> Result<(), LogError> {
         let tag = tag(&claim.key);
         let used = self.copies.of(&tag);
         let mut owned = used.owned.lock().await;
-        // Before the turn: the wishes of the next one of its id stay.
+        // Before the turn, so that the wishes of the next turn with this id stay.
         self.server.delete(&names::wishes(&tag)).await?;
         let record = Record::Removed { epoch: claim.epoch };
         let is_permitted = |turn: &Turn| match turn.permits(&claim) {
-            // Its end does not keep it.
+            // A turn that has ended is removed as well.
             Err(LogError::Closed) => Ok(false),
             permitted => permitted.map(|()| true),
         };
@@ -202,11 +202,12 @@ impl Kept {
         Ok(())
     }
 
-    /// Removes the stream of a turn whose owner has said that it never began, and returns whether it did. The owner does it, or the
-    /// next start if the owner has died before. One alone: what another removed could by then be the next turn of this id.
+    /// Removes the stream of a turn whose owner has recorded that it never began, and returns whether it did. The owner
+    /// does this, or the next start if the owner has died before. Only one process may: a second removal could hit the
+    /// next turn.
     async fn clear_away(&self, used: &Used, tag: &str, log: u64) -> Result<bool, LogError> {
         let path = names::removing(log);
-        // A look does not prolong its time.
+        // Reading the tail does not extend the stream's lifetime.
         if self.server.tail(&path).await?.is_some() {
             return Ok(false);
         }
@@ -220,7 +221,7 @@ impl Kept {
         Ok(true)
     }
 
-    /// Says that the owner lives, and learns what users want of it.
+    /// Shows that the owner is alive, and returns what users want of the turn.
     pub(super) async fn beat(&self, claim: Claim, last: u64) -> Result<Wishes, LogError> {
         let tag = tag(&claim.key);
         let used = self.copies.of(&tag);
@@ -237,14 +238,14 @@ impl Kept {
         self.write(&used, &mut owned, (record, &[]), &claim, is_permitted).await?;
         let known = owned.as_ref().map_or(last, |turn| turn.last);
         drop(owned);
-        // It may have more: an append has come meanwhile.
+        // The log may have more frames: an append may have succeeded meanwhile.
         if known < last {
             return Err(LogError::Tail(known));
         }
         self.wishes(&used, &tag).await
     }
 
-    /// Makes a turn again that the server has lost as a whole.
+    /// Restores a turn that the server has lost completely.
     pub(super) async fn restore(
         &self,
         claim: Claim,
@@ -270,7 +271,7 @@ impl Kept {
         let body = record.written(&[]).map_err(|error| LogError::Unreachable(error.to_string()))?;
         let turnstile = Some(Turnstile { producer: claim.log, epoch: claim.epoch, seq: 0 });
         self.server.post(&names::turn(&tag), turnstile, false, body).await?;
-        // Another may have made it meanwhile, under another log.
+        // Another relay may have created it meanwhile, under another log id.
         let turn = self.fetched(&used, &tag).await?;
         if turn.claim() != claim {
             return Err(LogError::Fenced);

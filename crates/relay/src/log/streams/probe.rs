@@ -1,4 +1,4 @@
-//! Whether a server does what a log needs of the protocol. What it does not do is found before a turn relies on it.
+//! Checks that a server implements what a log needs of the protocol, before a turn relies on it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::super::{LogError, new_log_id};
 use super::server::{BEGINNING, Posted, Server, Turnstile};
 
-/// How long what it writes stays, if it cannot be removed.
+/// How long the probe's stream stays if it cannot be removed.
 const LIVES: Duration = Duration::from_mins(1);
 
 /// Writes a stream, and removes it. The error says what the server does not do.

@@ -1,8 +1,8 @@
-//! What is written into a turn's stream: one record for each change. A server may hand out a stream's bytes in pieces of any size,
-//! so each record says how long it is.
+//! The records in a turn's stream, one for each change. A server may split a stream's bytes anywhere, so records
+//! contain their lengths.
 //!
-//! A record is two lengths of four bytes, of all that follows the first and of the JSON that follows the second, most significant
-//! byte first; then that JSON, and then the frames as they are.
+//! A record is two lengths of four bytes, big-endian: that of everything after the first length, and that of the JSON
+//! after the second. Then come the JSON and the frames as they are.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 use super::super::{NewTurn, ResponseHead, TurnKey};
 use crate::turn::End;
 
-/// More than any append has: what claims to be longer is no record.
+/// More than any append has: anything longer is not a record.
 const LONGEST: usize = 64 << 20;
 
 /// A change of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub(super) enum Record {
-    /// The turn begins; or an owner makes it again, which the server has lost.
+    /// The turn begins, or its owner restores it after the server has lost it.
     Made { log: u64, epoch: u64, key: TurnKey, new: NewTurn, response: Option<ResponseHead> },
-    /// Another owner takes it. `by` is random: two that want the same claim see which of them has it. It names the log: one that is late
-    /// may find another turn of the same id.
+    /// Another owner takes the turn. `by` is random, so that two relays with the same claim can tell which of them has
+    /// it. `log` matters because a late claim may find another turn with the same id.
     Claimed { log: u64, epoch: u64, by: u64 },
-    /// Frames, the first of them at offset `at`, and what comes with them.
+    /// Frames, the first of them at offset `at`, and the rest of the change.
     Frames { epoch: u64, at: u64, lengths: Vec<usize>, response: Option<ResponseHead>, end: Option<End> },
-    /// The owner lives, of this log and with this last frame: who has read on in another stream than it began with sees it.
+    /// The owner of this log is alive, with this last frame. It shows readers whether the stream was replaced.
     Beat {
         epoch: u64,
         #[serde(default)]
@@ -32,12 +32,12 @@ pub(super) enum Record {
         #[serde(default)]
         last: u64,
     },
-    /// The turn never began: all of it is as if it had not been there.
+    /// The turn never began, and counts as nonexistent.
     Removed { epoch: u64 },
 }
 
 impl Record {
-    /// As it stands in the stream, with its frames.
+    /// The record's bytes in the stream, including its frames.
     pub(super) fn written(&self, frames: &[Bytes]) -> Result<Bytes, serde_json::Error> {
         let head = serde_json::to_vec(self)?;
         let size = 4 + head.len() + frames.iter().map(Bytes::len).sum::<usize>();
@@ -53,21 +53,21 @@ impl Record {
     }
 }
 
-/// The bytes are those of no record.
+/// The bytes are not a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unreadable;
 
-/// Reads records from pieces of a stream.
+/// Parses records from pieces of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Reader(BytesMut);
 
 impl Reader {
-    /// Takes what comes next in the stream.
+    /// Adds the next bytes of the stream.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
 
-    /// The next record that has come as a whole, with its frames.
+    /// The next complete record, with its frames.
     pub(super) fn next(&mut self) -> Result<Option<(Record, Vec<Bytes>)>, Unreadable> {
         let Some(mut lengths) = self.0.get(..4) else { return Ok(None) };
         let size = lengths.get_u32() as usize;
@@ -90,7 +90,7 @@ impl Reader {
                 if length > bytes.len() {
                     return Err(Unreadable);
                 }
-                // A copy: a frame that is kept must not keep all that was read with it.
+                // A copy, so that a kept frame does not keep the whole read buffer.
                 frames.push(Bytes::copy_from_slice(&bytes.split_to(length)));
             }
         }
@@ -104,7 +104,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// However a stream is cut, its records are the same.
+        /// However a stream is split, its records are the same.
         #[test]
         fn records_are_read_from_pieces(
             frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..5),
@@ -130,7 +130,7 @@ mod tests {
             prop_assert_eq!(read.as_slice(), records.as_slice());
         }
 
-        /// Bytes of something else are refused, or more is waited for; never a panic.
+        /// Other bytes are refused, or the reader waits for more; it never panics.
         #[test]
         fn other_bytes_are_no_records(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut reader = Reader::default();

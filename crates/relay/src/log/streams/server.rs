@@ -1,5 +1,6 @@
-//! The words of the protocol "durable streams" 1.0: <https://github.com/durable-streams/durable-streams/blob/main/PROTOCOL.md>.
-//! Nothing else here knows them. The numbers in brackets are its sections.
+//! A client of the protocol "durable streams" 1.0:
+//! <https://github.com/durable-streams/durable-streams/blob/main/PROTOCOL.md>. Nothing else here depends on its words.
+//! The numbers in parentheses are its sections.
 
 use std::time::Duration;
 
@@ -13,12 +14,12 @@ use super::super::LogError;
 use crate::address::Upstream;
 use crate::client::{self, UpstreamClient};
 
-/// How long an answer may take; and one that waits for something new, for which servers wait a minute at most.
+/// The time limit of a response, and of one that waits for news, which servers end after a minute at most.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LIVE_PATIENCE: Duration = Duration::from_secs(90);
-/// The most that one answer has.
+/// The largest response.
 const LARGEST: usize = 256 << 20;
-/// Streams are bytes: the server keeps them as they are.
+/// Streams are opaque bytes to the server.
 const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 /// The beginning of a stream (6).
 pub(super) const BEGINNING: &str = "-1";
@@ -45,21 +46,21 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// Which record of its producer an append is (5.2.1). The server lets the producer's records pass one by one.
+/// The number of a record of its producer (5.2.1). The server accepts a producer's records one by one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turnstile {
-    /// Who writes: a turn's log, so that what was meant for one log counts for no other. Its epochs are the claims.
+    /// The writer: a turn's log id, so that a record for one log does not count for another. Its epochs are the claims.
     pub(super) producer: u64,
     pub(super) epoch: u64,
     pub(super) seq: u64,
 }
 
-/// What became of an append.
+/// The result of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Posted {
-    /// It is there now.
+    /// Appended.
     New,
-    /// One of this number was there already: this one, or another.
+    /// A record with this number exists: this one, or another.
     Known,
     /// The server expects another number.
     Gap(u64),
@@ -71,15 +72,15 @@ pub(super) enum Posted {
     Gone,
 }
 
-/// Some of a stream.
+/// A part of a stream.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) bytes: Bytes,
-    /// From where to read on.
+    /// The offset to continue from.
     pub(super) next: String,
-    /// Whether this is all that there is now.
+    /// Whether nothing else is there now.
     pub(super) is_all: bool,
-    /// Whether nothing more will come after it.
+    /// Whether nothing will follow.
     pub(super) is_closed: bool,
 }
 
@@ -99,7 +100,7 @@ impl Server {
         }
     }
 
-    /// Sends a request and takes the whole answer.
+    /// Sends a request and reads the whole response.
     async fn ask(
         &self,
         method: Method,
@@ -123,7 +124,7 @@ impl Server {
         answered.await.map_err(|_| failed("no answer in time"))?
     }
 
-    /// Makes a stream, unless it is there (5.1).
+    /// Creates a stream, unless it exists (5.1).
     pub(super) async fn make(
         &self,
         path: &str,
@@ -133,13 +134,13 @@ impl Server {
         let mut headers = vec![(header::CONTENT_TYPE, BYTES)];
         headers.extend(lives.map(|lives| (TTL, HeaderValue::from(lives.as_secs().max(1)))));
         match self.ask(Method::PUT, path, &headers, body, PATIENCE).await? {
-            // Another relay with other times may have made it.
+            // Another relay with other lifetimes may have created it.
             (StatusCode::OK | StatusCode::CREATED | StatusCode::CONFLICT, ..) => Ok(()),
             (status, ..) => Err(refused("to make a stream", status)),
         }
     }
 
-    /// Appends to a stream (5.2), and closes it if this is the last of it.
+    /// Appends to a stream (5.2), and closes it if this is its last record.
     pub(super) async fn post(
         &self,
         path: &str,
@@ -173,12 +174,12 @@ impl Server {
         })
     }
 
-    /// Reads from an offset on (5.5). `None` if there is no such stream, or not this place of it.
+    /// Reads from an offset on (5.5). `None` if there is no such stream or offset.
     pub(super) async fn read(&self, path: &str, from: &str) -> Result<Option<Piece>, LogError> {
         self.piece(format!("{path}?offset={from}"), PATIENCE).await
     }
 
-    /// The same, but waits until there is something (5.6).
+    /// The same, but waits until there is something new (5.6).
     pub(super) async fn wait(&self, path: &str, from: &str) -> Result<Option<Piece>, LogError> {
         self.piece(format!("{path}?offset={from}&live=long-poll"), LIVE_PATIENCE).await
     }
@@ -197,7 +198,7 @@ impl Server {
         }
     }
 
-    /// All of a stream from an offset on, and the place after it.
+    /// The rest of a stream from an offset on, and the offset after it.
     pub(super) async fn rest(
         &self,
         path: &str,
@@ -225,7 +226,7 @@ impl Server {
         }
     }
 
-    /// Removes a stream, if it is there (5.3).
+    /// Removes a stream, if it exists (5.3).
     pub(super) async fn delete(&self, path: &str) -> Result<(), LogError> {
         match self.ask(Method::DELETE, path, &[], Bytes::new(), PATIENCE).await?.0 {
             StatusCode::NOT_FOUND | StatusCode::GONE => Ok(()),

@@ -1,4 +1,4 @@
-//! Whose sessions are: a stream for each, whose first line is the user; and a list of all, for what is purged.
+//! The owners of sessions: a stream for each session, whose first line is the user, and a list of all for purges.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::super::LogError;
 use super::names::{self, digest};
 use super::server::{BEGINNING, Posted, Server, Turnstile};
 
-/// A session in the list of all.
+/// A session in the list.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     session: String,
@@ -15,7 +15,7 @@ struct Line {
     subject: String,
 }
 
-/// Whose this session is.
+/// The owner of a session.
 pub(super) async fn owner(server: &Server, session: &str) -> Result<Option<String>, LogError> {
     let Some((pieces, _)) = server.rest(&names::session(session), BEGINNING).await? else { return Ok(None) };
     let bytes = pieces.concat();
@@ -23,7 +23,7 @@ pub(super) async fn owner(server: &Server, session: &str) -> Result<Option<Strin
     Ok(lines.next().and_then(|line| serde_json::from_slice(line).ok()))
 }
 
-/// Notes whose it is, unless that is known, and returns whose it is.
+/// Records the owner of a session, unless it has one, and returns its owner.
 pub(super) async fn own(server: &Server, session: &str, subject: &str) -> Result<String, LogError> {
     let unreadable = |error: serde_json::Error| LogError::Unreachable(error.to_string());
     let line = |mut bytes: Vec<u8>| {
@@ -33,7 +33,7 @@ pub(super) async fn own(server: &Server, session: &str, subject: &str) -> Result
     if let Some(owner) = owner(server, session).await? {
         return Ok(owner);
     }
-    // First the list: one that it has and that is not there does no harm.
+    // The list comes first: a listed session that does not exist does no harm.
     let listed = Line { session: session.to_owned(), subject: digest(&[subject]) };
     let listed = line(serde_json::to_vec(&listed).map_err(unreadable)?);
     if server.post(names::SESSIONS, None, false, listed.clone()).await? == Posted::Gone {
@@ -43,13 +43,13 @@ pub(super) async fn own(server: &Server, session: &str, subject: &str) -> Result
     let path = names::session(session);
     server.make(&path, None, Bytes::new()).await?;
     let owned = line(serde_json::to_vec(subject).map_err(unreadable)?);
-    // Of two at once, the server takes one.
+    // If two users claim it at once, the server accepts one.
     server.post(&path, Some(Turnstile { producer: 0, epoch: 0, seq: 0 }), false, owned).await?;
     let unknown = || LogError::Unreachable("the streams' server: a session's user is not there".to_owned());
     owner(server, session).await?.ok_or_else(unknown)
 }
 
-/// Forgets sessions: a user's, or all.
+/// Forgets the sessions of a user, or all.
 pub(super) async fn purge(server: &Server, subject: Option<&str>) -> Result<(), LogError> {
     let Some((pieces, _)) = server.rest(names::SESSIONS, BEGINNING).await? else { return Ok(()) };
     let meant = subject.map(|subject| digest(&[subject]));

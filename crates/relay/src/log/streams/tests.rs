@@ -1,4 +1,4 @@
-//! What only a log on a durable-streams server has: several relays, answers that do not come, and servers that cannot keep turns.
+//! Tests for durable streams only: several relays, missing responses, and servers that cannot keep turns.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn a_zombie_is_fenced_and_its_turn_is_read_elsewhere() {
     assert_eq!(first.head(key("t")).await.map(|head| (head.last, head.end)), Ok((2, Some(End::Eof))));
 }
 
-/// Many relays want the same turn at the same moment: one gets each claim, and one makes each turn.
+/// Many relays want the same turn at once: each claim has one winner, and so has each creation.
 #[tokio::test]
 async fn of_many_at_once_one_has_it() {
     let server = Streams::on_disk();
@@ -76,7 +76,7 @@ async fn signs_change_while_an_owner_lives_and_say_who_it_is() {
     assert_ne!(sign().await, beaten);
     let third = in_streams(&server).await;
     third.claim(key("t"), 1).await.expect("claimed");
-    // The claim is a sign, and after a silence its number is known.
+    // The claim itself is a sign, and its number is known after a silence.
     let mut epoch = 0;
     for _ in 0..4 {
         epoch = sign().await.epoch;
@@ -128,18 +128,18 @@ async fn what_was_acknowledged_outlives_the_server_and_the_relay() {
     assert_eq!(again(ending).await, Ok(()));
 }
 
-/// The record of an append whose answer was lost is there once, whatever is sent next.
+/// A record whose response was lost is stored once, whatever is sent next.
 #[tokio::test]
 async fn an_append_whose_answer_was_lost_is_there_once() {
     let server = Streams::start();
     let log = in_streams(&server).await;
     let claim = made(&log, "t").await;
-    // Another connection, which does not know what this one has appended: as if its answer had been lost.
+    // A second connection, which does not know what the first has appended: as if the response had been lost.
     let other = in_streams(&server).await;
     log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
     assert_eq!(other.append(&claim, 1, frames(&["a"]), Change::default()).await, Err(LogError::Tail(1)));
     other.append(&claim, 2, frames(&["b"]), Change::default()).await.expect("appended");
-    // This one still counts as before: the server knows another record of that number.
+    // This one counts as before: the server knows another record with that number.
     assert_eq!(log.append(&claim, 2, frames(&["b"]), Change::default()).await, Err(LogError::Tail(2)));
     log.append(&claim, 3, frames(&["c"]), Change::default()).await.expect("appended");
     assert_eq!(other.append(&claim, 3, Vec::new(), ends(End::Done)).await, Err(LogError::Tail(3)));
@@ -169,7 +169,7 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced));
 }
 
-/// A relay that has read a turn before the server lost it, and nothing since, reads the stream that its owner has made again.
+/// A relay that has read a turn before the server lost it, and nothing since, reads the restored stream.
 #[tokio::test]
 async fn a_turn_that_was_made_again_is_read_from_its_beginning() {
     for beats in [0, 20] {
@@ -183,7 +183,7 @@ async fn a_turn_that_was_made_again_is_read_from_its_beginning() {
         assert_eq!(again(async || log.beat(&claim, 2).await).await, Err(LogError::Gone));
         log.restore(&claim, new("s"), None).await.expect("restored");
         log.append(&claim, 1, frames(&["a", "b", "c"]), Change::default()).await.expect("appended");
-        // By then, the other one's place may be in the midst of them.
+        // By then, the other relay's offset may be in the middle of them.
         for _ in 0..beats {
             log.beat(&claim, 3).await.expect("beaten");
         }
@@ -192,7 +192,7 @@ async fn a_turn_that_was_made_again_is_read_from_its_beginning() {
     }
 }
 
-/// Another relay finds what there is, and expires what ended before it came.
+/// Another relay finds the existing turns, and expires those that ended before it started.
 #[tokio::test]
 async fn a_relay_that_comes_later_knows_the_turns() {
     let server = Streams::on_disk();
@@ -217,7 +217,7 @@ async fn a_relay_that_comes_later_knows_the_turns() {
     assert_eq!(log.turns("agents".into(), "ann".into(), None).await, Ok(Vec::new()));
 }
 
-/// An owner that could not reach its agent removes the turn, while many make it again: one of them has it, and keeps it.
+/// An owner that could not reach its agent removes the turn while many relays create it again: one gets and keeps it.
 #[tokio::test]
 async fn a_turn_that_never_began_is_made_again_once() {
     let server = Streams::start();
@@ -244,7 +244,7 @@ async fn a_turn_that_never_began_is_made_again_once() {
     }
 }
 
-/// A relay that dies while it removes such a turn leaves its id to the next start.
+/// If a relay dies while it removes such a turn, the id is free for the next start.
 #[tokio::test]
 async fn a_turn_that_was_removed_halfway_is_made_again() {
     let server = Streams::start();
@@ -257,7 +257,7 @@ async fn a_turn_that_was_removed_halfway_is_made_again() {
         let removed = Record::Removed { epoch: 1 }.written(&[]).expect("written");
         second.0.server.post(&path, turnstile, true, removed).await.expect("posted");
         if is_begun {
-            // It was about to do it.
+            // It was about to remove it.
             second.0.server.make(&removing, Some(Duration::from_secs(2)), Bytes::new()).await.expect("made");
             let first = Some(Turnstile { producer: claim.log, epoch: 1, seq: 0 });
             second.0.server.post(&removing, first, false, Bytes::from_static(b"x")).await.expect("posted");
@@ -271,7 +271,7 @@ async fn a_turn_that_was_removed_halfway_is_made_again() {
     }
 }
 
-/// What was meant for a turn that is gone changes nothing of the next one of its id.
+/// A record for a turn that is gone does not affect the next turn with its id.
 #[tokio::test]
 async fn what_comes_late_is_for_no_other_turn() {
     let server = Streams::start();
@@ -293,7 +293,7 @@ async fn what_comes_late_is_for_no_other_turn() {
     assert_eq!(third.read(key("t"), 0, 9).await, Ok(frames(&["a"])));
 }
 
-/// One turn that cannot be read takes none of the others along, and is removed with them.
+/// An unreadable turn does not affect the others, and is removed with them.
 #[tokio::test]
 async fn a_turn_that_cannot_be_read_stands_in_no_way() {
     let server = Streams::start();
@@ -338,7 +338,7 @@ async fn a_server_that_cannot_keep_turns_is_refused() {
     assert!(text.contains("`log.headers` must have its key") && !text.contains("secret"), "{text}");
     let text = refused(404, "Bearer other").await;
     assert!(text.contains("it refuses to make a stream with 404"), "{text}");
-    // It takes the key, and knows nothing of producers.
+    // It accepts the key, and does not implement producers.
     let text = refused(401, "Bearer good").await;
     assert!(text.contains("it refuses an append with 201"), "{text}");
 }

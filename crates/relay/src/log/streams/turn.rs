@@ -1,5 +1,5 @@
-//! What a turn is, as its records tell in their order. All relays read the same records, so all of them know the same turn: a record
-//! that its writer had no right to write changes it nowhere.
+//! A turn, computed from its records in their order. All relays read the same records, so all compute the same turn. A
+//! record that its writer was not permitted to write has no effect for any of them.
 
 use super::super::{Change, Claim, Head, LogError, NewTurn, ResponseHead, TurnKey};
 use super::record::Record;
@@ -12,7 +12,7 @@ pub(super) struct Turn {
     pub(super) new: NewTurn,
     pub(super) log: u64,
     pub(super) epoch: u64,
-    /// The claim's own number, by which its writer knows it.
+    /// The claim's random number, by which its writer recognizes it.
     pub(super) by: u64,
     /// The number that the server expects of the owner's next record.
     pub(super) seq: u64,
@@ -23,19 +23,19 @@ pub(super) struct Turn {
     is_removed: bool,
 }
 
-/// What a record is to a turn.
+/// The effect of a record on a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// Its frames are the turn's.
+    /// It has new frames.
     Frames,
-    /// It has none that are new.
+    /// It has no new frames.
     Nothing,
-    /// Something before it is missing.
+    /// A record before it is missing.
     Gap,
 }
 
 impl Turn {
-    /// Takes the next record.
+    /// Applies the next record.
     pub(super) fn take(turn: &mut Option<Self>, record: Record) -> Taken {
         match (turn, record) {
             (turn @ None, Record::Made { log, epoch, key, new, response }) => {
@@ -61,7 +61,7 @@ impl Turn {
 
     fn takes(&mut self, record: Record) -> Taken {
         match record {
-            // Of two who make it at once, the second one does nothing; or the stream has been made anew.
+            // Of two creators at once, the second has no effect; or the stream has been created again.
             Record::Made { .. } => return Taken::Gap,
             Record::Claimed { log, epoch, by }
                 if self.is_open() && (log, epoch) == (self.log, self.epoch + 1) =>
@@ -74,7 +74,7 @@ impl Turn {
                     return Taken::Nothing;
                 }
                 if at != self.last + 1 {
-                    // A server that has crashed may have a record twice.
+                    // After a crash, a server may have a record twice.
                     let is_known = at <= self.last && at + lengths.len() as u64 <= self.last + 1;
                     return if is_known { Taken::Nothing } else { Taken::Gap };
                 }
@@ -100,7 +100,7 @@ impl Turn {
         self.end.is_none() && !self.is_removed
     }
 
-    /// Whether this claim may write: nothing has ended the turn, and no other has claimed it.
+    /// Whether this claim may write: the turn has not ended, and no other owner has claimed it.
     pub(super) fn permits(&self, claim: &Claim) -> Result<(), LogError> {
         match self {
             _ if self.is_removed => Err(LogError::Gone),
@@ -110,7 +110,7 @@ impl Turn {
         }
     }
 
-    /// Whether this claim may append this. `Ok(false)` if it is there already, with the turn's end.
+    /// Whether this claim may append this. `Ok(false)` if it is already there, with the turn's end.
     pub(super) fn permits_append(
         &self,
         claim: &Claim,
@@ -126,12 +126,12 @@ impl Turn {
         }
     }
 
-    /// The right that its present owner has.
+    /// The claim of its current owner.
     pub(super) fn claim(&self) -> Claim {
         Claim { key: self.key.clone(), log: self.log, epoch: self.epoch }
     }
 
-    /// Where it is.
+    /// Its state.
     pub(super) fn head(&self) -> Head {
         Head {
             log: self.log,
@@ -145,7 +145,7 @@ impl Turn {
         }
     }
 
-    /// Whether it was removed by its owner.
+    /// Whether its owner has removed it.
     pub(super) fn is_removed(&self) -> bool {
         self.is_removed
     }

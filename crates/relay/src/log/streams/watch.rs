@@ -1,5 +1,5 @@
-//! Hints of what is new in a turn: a request that the server answers when there is something (long-poll). A reader that misses one finds
-//! the same by itself.
+//! Hints about new frames of a turn, from requests that the server answers when there is something new (long-poll). A
+//! reader that misses one finds the same by itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use super::server::Piece;
 use super::turn::Turn;
 use super::{Kept, names};
 
-/// How many hints wait for a reader. One that misses some looks into the log.
+/// How many hints may wait for a reader. One that misses some reads the log.
 const WAITING: usize = 256;
-/// How long to wait after a request that has failed, or has found nothing.
+/// How long to wait after a request that has failed or has found nothing.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Hints of a turn until the receiver is dropped.
@@ -32,11 +32,11 @@ pub(super) fn watch(kept: Arc<Kept>, tag: String) -> mpsc::Receiver<Hint> {
 
 async fn follow(kept: &Kept, tag: &str, hints: &mpsc::Sender<Hint>) {
     let (used, path) = (kept.copies.of(tag), names::turn(tag));
-    // What came before.
+    // Covers what was written before.
     let mut hint = Some(Hint::Look);
     loop {
         if let Some(hint) = hint {
-            // One that finds no room is missed.
+            // A hint that finds no room is lost.
             let _ = hints.try_send(hint);
         }
         let from = used.copy.lock().await.next.clone();
@@ -44,7 +44,7 @@ async fn follow(kept: &Kept, tag: &str, hints: &mpsc::Sender<Hint>) {
             Ok(Some(piece)) if piece.is_closed => {
                 took(&used, piece, &from).await;
                 let _ = hints.send(Hint::Look).await;
-                // The end is told, and there is nothing more to wait for.
+                // The end was sent, and nothing can follow.
                 return hints.closed().await;
             }
             Ok(Some(piece)) => took(&used, piece, &from).await,
@@ -56,7 +56,7 @@ async fn follow(kept: &Kept, tag: &str, hints: &mpsc::Sender<Hint>) {
     }
 }
 
-/// Adds to the copy what has come, unless another was faster. Returns a hint if more is new than that the owner lives.
+/// Adds a piece to the copy, unless another watcher was faster. Returns a hint if it contains more than beats.
 async fn took(used: &Used, piece: Piece, from: &str) -> Option<Hint> {
     let mut copy = used.copy.lock().await;
     let state =

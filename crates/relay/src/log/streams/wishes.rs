@@ -1,4 +1,4 @@
-//! What users want of a turn that runs elsewhere: a stream of one byte for each wish, which the turn's owner reads.
+//! What users want of a turn that runs elsewhere: a stream with one byte for each wish, which the turn's owner reads.
 
 use bytes::Bytes;
 
@@ -11,9 +11,9 @@ use super::server::{BEGINNING, Posted};
 /// A wish.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wish {
-    /// The turn is to be stopped.
+    /// Stop the turn.
     Stop,
-    /// Someone reads it.
+    /// The turn has a reader.
     Read,
 }
 

@@ -1,4 +1,4 @@
-//! The agent's side of a turn's owner: what it is asked, and what its answers bring.
+//! The agent's side of a turn's owner: requests to the agent, and its responses.
 
 use std::future::pending;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::sse::{Cut, Splitter};
 use crate::turn::{CutReason, Event, Numbers, Place};
 
 impl Run<'_> {
-    /// Asks the agent to end the turn, and returns whether it has a word for that.
+    /// Asks the agent to end the turn, and returns whether the protocol has such a request.
     pub(super) fn cancel(&self) -> bool {
         if self.body.is_none() && self.name.is_none() {
             return false;
@@ -68,7 +68,7 @@ impl Run<'_> {
         }
     }
 
-    /// Something of the stream came, or its end.
+    /// Handles a frame of the response's body, or its end.
     pub(super) fn came(&mut self, frame: Option<Result<Bytes, hyper::Error>>) {
         let bytes = match frame {
             Some(Ok(bytes)) => bytes,
@@ -83,7 +83,7 @@ impl Run<'_> {
         };
         let mut cuts = Vec::new();
         let fed = self.splitter.feed(&bytes, &mut cuts);
-        // What follows a turn's last frame does not belong to it.
+        // Anything after a turn's last frame does not belong to the turn.
         if let Some(last) = cuts.iter().position(|cut| cut.mark == Mark::Last) {
             cuts.truncate(last + 1);
         }
@@ -111,8 +111,7 @@ impl Run<'_> {
         }
     }
 
-    /// Leaves of these frames those that are next, each at its own number. Returns whether that is all that the agent's stream has
-    /// so far.
+    /// Keeps of these frames those that are next, each at its own number. Returns whether none are missing so far.
     fn place(&mut self, cuts: &mut Vec<Cut>) -> bool {
         let (mut placed, mut is_whole) = (Vec::with_capacity(cuts.len()), true);
         for cut in cuts.drain(..) {
@@ -139,7 +138,7 @@ impl Run<'_> {
     }
 }
 
-/// Of a number that the agent has left out, the log has a frame without a byte.
+/// The log gets an empty frame for each number that the agent has skipped.
 fn hole() -> Cut {
     Cut { bytes: Bytes::new(), mark: Mark::Middle, number: None }
 }
@@ -151,7 +150,7 @@ pub(super) async fn answered(asking: &mut Option<Asking<'_>>) -> Asked {
     }
 }
 
-/// The next piece of the answer; what follows a body is skipped.
+/// The next data frame of the body; trailers are skipped.
 pub(super) async fn next_frame(body: &mut Option<Incoming>) -> Option<Result<Bytes, hyper::Error>> {
     let body = body.as_mut()?;
     loop {

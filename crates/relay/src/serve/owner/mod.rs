@@ -1,4 +1,4 @@
-//! Drives the owner of a turn: reads the agent's answer, appends it, and shows readers what the log has.
+//! Drives the owner of a turn: reads the agent's response, appends it, and shows readers what the log has.
 
 mod agent;
 
@@ -26,13 +26,13 @@ use crate::observe::Span;
 use crate::sse::Splitter;
 use crate::turn::{Command, CutReason, End, Event, Numbers, Owner, Refusal as Refused, UpstreamState};
 
-/// How often an owner shows that it lives, in a log that several relays use.
+/// How often an owner shows that it is alive, in a log that several relays use.
 const BEAT: Duration = Duration::from_secs(1);
-/// How long such a log may be away before the turn is given up, and how often it is tried meanwhile.
+/// How long such a log may be unavailable before the turn is given up, and how often it is tried meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 const TRY: Duration = Duration::from_millis(200);
-/// How long after a turn's end its owner sees to it that such a log still has the turn, and how often it looks. Where the end is lost,
-/// others give the turn up after three seconds at least.
+/// How long after a turn's end its owner checks that such a log still has the turn, and how often. Where the end is
+/// lost, other relays give the turn up after three seconds at the earliest.
 const REPLICA: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -52,30 +52,30 @@ pub(super) struct Owned {
     pub(super) span: Span,
 }
 
-/// With what an owner begins.
+/// How an owner begins.
 pub(super) enum First {
-    /// The turn's start.
+    /// With the turn's start.
     Start(HttpRequest<Body>),
-    /// The rest of a turn that had another owner.
+    /// With the rest of a turn that had another owner.
     Rest {
-        /// What the agent calls the turn.
+        /// The agent's id of the turn.
         name: String,
-        /// The last frame that the log has.
+        /// The last frame in the log.
         last: u64,
         /// The size of all frames so far.
         bytes: u64,
     },
 }
 
-/// What is asked of the agent.
+/// A request to the agent.
 type Asking<'r> = std::pin::Pin<Box<dyn Future<Output = Asked> + Send + 'r>>;
 
-/// Runs a turn to its end, in a task of its own.
+/// Runs a turn to its end, in a separate task.
 pub(super) fn begin(owned: Owned, first: First) {
     let (app, hub, key) = (owned.app.clone(), owned.hub.clone(), owned.claim.key.clone());
     tokio::spawn(async move {
         if tokio::spawn(run(owned, first)).await.is_err() {
-            // A fault of the relay must not leave readers waiting.
+            // If the task panics, readers must not be left waiting.
             hub.abandon(FAULT);
             app.hubs.close(&key, &hub);
         }
@@ -114,15 +114,15 @@ async fn run(owned: Owned, first: First) {
     run.begin(first);
     let is_sent = run.drive(&app, requests).await;
     if !is_sent {
-        // What still waits for the log would keep the removal waiting.
+        // A pending append would block the removal.
         run.appending = None;
         match log.remove(&claim).await {
             Ok(()) => hub.unsent(),
-            // The turn will be ended, as one that has lost its owner; or another has taken it already.
+            // The turn has lost its owner and will be ended as such, or another owner has taken it already.
             Err(_) => run.has_left = true,
         }
     }
-    // In this order: who finds no hub finds the turn in the log.
+    // In this order: a reader that finds no hub finds the turn in the log.
     app.hubs.close(&claim.key, &hub);
     if run.has_left {
         hub.send_away();
@@ -141,7 +141,7 @@ async fn run(owned: Owned, first: First) {
         span.give_up(if is_sent { "left" } else { "unsent" });
     }
     if let Some(mut body) = run.body.take() {
-        // The agent may have to clean up after its last frame: it is not hung up on.
+        // The agent may still clean up after its last frame, so its connection stays open for a while.
         tokio::spawn(timeout(FAREWELL, async move { while let Some(Ok(_)) = body.frame().await {} }));
     }
     drop(running);
@@ -152,31 +152,31 @@ struct Run<'r> {
     machine: Owner,
     agent: &'r Agent,
     log: &'r dyn ReplayLog,
-    /// The same, if other relays use it too.
+    /// The same log, if other relays use it too.
     shared: Option<&'r dyn SharedLog>,
     hub: &'r Hub,
     claim: &'r Claim,
     new: &'r NewTurn,
-    /// Frames that are not sent to the log yet, and those that are.
+    /// Frames that were not sent to the log yet, and those that were.
     held: Vec<Bytes>,
     in_flight: Vec<Bytes>,
-    /// When the first of the former came from the agent, and of the latter.
+    /// When the first frame of `held`, and that of the sent ones, arrived from the agent.
     held_since: Option<Instant>,
     in_flight_since: Option<Instant>,
     appending: Option<Answer<'r, ()>>,
     begun: Instant,
-    /// Since when the log does not answer.
+    /// Since when the log has not answered.
     away_since: Option<Instant>,
-    /// When it is tried again, if that is waited for.
+    /// When to try again, while waiting for that.
     again: std::pin::Pin<Box<tokio::time::Sleep>>,
     is_waiting: bool,
-    /// Another one owns the turn.
+    /// Another owner has the turn.
     has_left: bool,
     response: Option<ResponseHead>,
     asking: Option<Asking<'r>>,
     body: Option<Incoming>,
     splitter: Splitter,
-    /// What the agent calls the turn. It can then be asked for the rest of it.
+    /// The agent's id of the turn, with which the rest can be asked for.
     name: Option<String>,
     numbers: Numbers,
 }
@@ -248,12 +248,12 @@ impl<'r> Run<'r> {
                     self.came(frame);
                 }
                 request = requests.recv() => match request {
-                    // The turn's own last frame says that it was cancelled.
+                    // The turn's own last frame will say that it was cancelled.
                     Some(Request::Stop) if self.cancel() => {
                         stopping.as_mut().reset(tokio::time::Instant::now() + FAREWELL);
                     }
                     Some(Request::Stop) => self.on(Event::Stopped),
-                    // Whoever comes next can ask the agent.
+                    // The next owner can ask the agent for the rest.
                     Some(Request::Drain) if self.name.is_some() => self.on(Event::Left),
                     Some(Request::Drain) => self.on(Event::Cut(CutReason::Drained)),
                     None => {}
@@ -286,7 +286,7 @@ impl<'r> Run<'r> {
     async fn keep(&mut self) {
         let Some(shared) = self.shared else { return };
         if shared.company().await != Ok(Company::Unknown) {
-            // A log on this machine loses nothing by itself.
+            // A log on this machine does not lose data by itself.
             return;
         }
         let mut looks = interval_at(tokio::time::Instant::now() + LOOK, LOOK);
@@ -297,7 +297,7 @@ impl<'r> Run<'r> {
             match shared.beat(self.claim, last).await {
                 Ok(_) => self.on(Event::Tail(last)),
                 Err(LogError::Tail(last)) => self.on(Event::Tail(last)),
-                // It is made again only as a whole.
+                // It is restored only completely.
                 Err(LogError::Gone)
                     if self.hub.range(1, usize::try_from(last).unwrap_or(usize::MAX)).is_some() =>
                 {
@@ -353,7 +353,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// The log has answered an append, or not.
+    /// Handles the log's response to an append.
     fn appended(&mut self, appended: Result<(), LogError>) {
         if !matches!(appended, Err(LogError::Unreachable(_))) {
             self.away_since = None;
@@ -374,9 +374,9 @@ impl<'r> Run<'r> {
         self.on(event);
     }
 
-    /// A beat has failed, at which the last frame was `last`.
+    /// Handles a failed beat. It was sent when `last` was the last frame.
     fn beaten(&mut self, last: u64, beaten: Result<Wishes, LogError>) {
-        // What an append has changed meanwhile, or may have, its own answer tells.
+        // If an append has changed this meanwhile, or may have, its own response decides.
         let is_settled =
             self.appending.is_none() && !self.is_waiting && self.hub.watch().borrow().last == last;
         match (beaten, self.shared) {
@@ -394,7 +394,7 @@ impl<'r> Run<'r> {
         self.on(Event::Fenced);
     }
 
-    /// The log has lost the turn: it is made again, and then its frames are appended again.
+    /// Restores a turn that the log has lost, and then appends its frames again.
     fn restore(&mut self, shared: &'r dyn SharedLog) {
         let response = self.hub.watch().borrow().response.clone();
         let restored = shared.restore(self.claim, self.new.clone(), response);
@@ -404,7 +404,7 @@ impl<'r> Run<'r> {
         }));
     }
 
-    /// Appends frames once more that the log has lost, and those that are on their way.
+    /// Repeats frames that the log has lost, and those in flight.
     fn repeat(&mut self, at: u64, count: u64, end: Option<End>) {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let lost = count.saturating_sub(self.in_flight.len());
@@ -433,7 +433,7 @@ async fn finished(appending: &mut Option<Answer<'_, ()>>) -> Result<(), LogError
     }
 }
 
-/// What the log says to a beat, and at which last frame it was sent.
+/// The log's response to a beat, and the last frame when it was sent.
 async fn beaten(beating: &mut Option<(u64, Answer<'_, Wishes>)>) -> (u64, Result<Wishes, LogError>) {
     match beating {
         Some((last, beating)) => (*last, beating.await),

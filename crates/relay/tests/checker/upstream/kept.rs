@@ -1,4 +1,4 @@
-//! The turns of an agent that keeps them: they go on by themselves, and a connection is a view of one.
+//! The turns of an agent that keeps them: they continue by themselves, and a connection only shows one.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::{Ending, LONGEST, Protocol, Script, last};
 use crate::history::History;
 use crate::random::Random;
 
-/// A turn: its frames, and when after its start each of them is there.
+/// A turn: its frames, and the time of each after its start.
 pub(super) struct Kept {
     script: Script,
     frames: Vec<(Duration, String)>,
@@ -45,7 +45,7 @@ impl Kept {
         });
     }
 
-    /// Answers with the frames after this one. The first connections of a turn fail as its script says. Returns whether the
+    /// Sends the frames after this one. The first connections of a turn fail as its script demands. Returns whether the
     /// connection can have another request.
     pub(super) async fn stream(
         &self,
@@ -58,7 +58,7 @@ impl Kept {
             (turn.starts.first().copied().unwrap_or_else(Instant::now), turn.streams)
         });
         let mut random = Random::new(self.script.seed ^ (connection << 32));
-        // A relay waits for long until it believes a silence.
+        // A relay detects a silence only after a long time.
         let failing = if self.script.ending == Ending::Stall { 1 } else { 3 };
         let fails_at = (connection <= failing).then(|| after + random.within(0..self.frames.len() as u64));
         stream
@@ -66,7 +66,7 @@ impl Kept {
                 b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
             )
             .await?;
-        // Some servers send more than they are asked for.
+        // Some servers send more than was requested.
         let from = if random.percent(30) { after.saturating_sub(3) } else { after };
         for (number, (at, frame)) in (1..).zip(&self.frames).filter(|(number, _)| *number > from) {
             sleep_until((begun + *at).into()).await;
