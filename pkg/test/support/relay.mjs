@@ -126,6 +126,8 @@ export class Wire {
   #join(near, far) {
     let passed = 0;
     const limit = this.breaksAfter;
+    // A reset drops what the socket has not sent yet, and without this it waits for acknowledgements: less than the limit would pass.
+    near.setNoDelay(true);
     for (const [socket, other] of [[near, far], [far, near]]) {
       this.#sockets.add(socket);
       socket.on("error", () => {});
@@ -139,7 +141,7 @@ export class Wire {
       const rest = chunk.subarray(0, limit - passed);
       passed += rest.length;
       near.write(rest, () => {
-        if (rest.length === chunk.length) return;
+        if (rest.length === chunk.length || near.destroyed) return;
         this.broken += 1;
         near.resetAndDestroy();
       });

@@ -398,3 +398,17 @@ fn connections_that_break_at_once_are_made_ever_more_rarely() {
     }
     panic!("it never gives up");
 }
+
+#[test]
+fn connections_that_each_bring_something_are_made_for_as_long_as_it_takes() {
+    let mut relayed = Relayed::streaming();
+    relayed.play.hears(Input::Broken);
+    for _ in 0..200 {
+        let last = relayed.number;
+        relayed.comes_again(last);
+        assert_eq!(relayed.delta(), ["deliver 2 kept 1"]);
+        // They break before they have lasted, so there is a pause; it does not grow.
+        assert_eq!(relayed.play.hears(Input::Broken), ["close"]);
+        assert_eq!(relayed.play.passes(400), ["connect"]);
+    }
+}
