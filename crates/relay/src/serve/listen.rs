@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::{HeaderValue, header};
 use axum::serve::Listener as _;
+use futures_util::FutureExt as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -18,6 +19,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
+use tokio::task::unconstrained;
 use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
@@ -40,6 +42,8 @@ const PING: Duration = Duration::from_secs(30);
 const STREAMS: u32 = 250;
 /// The most bytes that wait for the reader, for each of these requests.
 const WAITING_BYTES: usize = 64 << 10;
+/// How long a connection may take to appear that the kernel has for a listener which is about to close.
+const WAITS: Duration = Duration::from_millis(1);
 
 /// What serves a connection.
 #[derive(Clone)]
@@ -59,17 +63,26 @@ pub(super) async fn serve(
 ) -> Infallible {
     let mut left = pin!(left_to_others(draining.clone()));
     let service = Service { router, draining };
-    loop {
-        let (socket, _) = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = &mut left => break,
-        };
+    let begin = |socket| {
         let mut service = service.clone();
         service.draining.mark_unchanged();
         match &tls {
             Some(tls) => tokio::spawn(encrypted(socket, tls.clone(), service)),
             None => tokio::spawn(plain(socket, service)),
         };
+    };
+    loop {
+        tokio::select! {
+            (socket, _) = listener.accept() => begin(socket),
+            () = &mut left => break,
+        }
+    }
+    // The kernel divides new connections between both relays, and resets those that still wait for a listener that
+    // closes: they are taken until none waits.
+    let mut next = timeout(WAITS, listener.accept()).await.ok();
+    while let Some((socket, _)) = next {
+        begin(socket);
+        next = unconstrained(listener.accept()).now_or_never();
     }
     drop(listener);
     pending().await
