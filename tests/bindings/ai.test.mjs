@@ -235,6 +235,19 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
+  test("of a stopped answer that the server has not kept, nothing is shown after a reload", async () => {
+    const page = await open({ id: "one" });
+    await say(page, "slow");
+    await page.waitForSelector("[data-role=assistant] .text");
+    await button(page, "Stop").click();
+    await status(page, "ready");
+    await page.waitForFunction(() => conversationOf().status.get().phase === "idle");
+    await page.reload();
+    await page.waitForSelector("[data-role=user]");
+    assert.deepEqual(await roles(page), ["user"]);
+    await close(page);
+  });
+
   for (const protocol of BRANCHED) {
     test(`${protocol}: a question is edited, and an answer asked for again`, async () => {
       const page = await open({ protocol, id: "one" });

@@ -132,7 +132,8 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
       for await (message of readUIMessageStream({ message, stream: streamOf(chunks[Symbol.iterator]()) }));
       return message;
     });
-    return (await Promise.all(messages)) as M[];
+    // Of an answer that was stopped a server may keep nothing.
+    return (await Promise.all(messages)).filter(({ parts }) => parts.length > 0) as M[];
   }
 
   async #chat(chatId: string): Promise<Chat> {
