@@ -19,8 +19,8 @@ const BINDINGS = {
   svelte: { framework: "svelte/reactivity", names: ["read", "store"], isCommon: false },
   solid: { framework: "solid-js", names: ["useConversation", "useReadable"], isCommon: true },
   angular: { framework: "@angular/core", names: ["injectConversation", "injectRead", "injectReadable"], isCommon: false },
-  "assistant-ui": { framework: "@assistant-ui/react", others: ["react"], names: ["useTurnwireRuntime"], isCommon: false, most: 9_500 },
-  ai: { framework: "ai", names: ["TurnwireTransport"], isCommon: false, most: 9_700 },
+  "assistant-ui": { framework: "@assistant-ui/react", others: ["react"], names: ["useTurnwireRuntime"], isCommon: false, most: 9_600 },
+  ai: { framework: "ai", names: ["TurnwireTransport"], isCommon: false, most: 9_800 },
 };
 
 /** What a bundler makes of a script that imports from this package, with frameworks left out; and what it imports of them. */

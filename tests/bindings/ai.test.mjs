@@ -216,6 +216,38 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
+  test("a page that makes its transport in each render asks again in place, also after a stop", async () => {
+    const page = await open({ remade: "", id: "one" });
+    await ask(page, "hello");
+    await page.evaluate(() => render());
+    await button(page, "Edit").click();
+    await page.getByText("not a word is lost").waitFor();
+    await status(page, "ready");
+    const turns = () => page.evaluate(() => conversationOf().messages.get().filter(({ role }) => role === "user").map(({ text }) => text));
+    assert.deepEqual(await turns(), ["plain"]);
+
+    await say(page, "slow");
+    await page.waitForFunction(() => chat.messages.at(-1).role === "assistant");
+    await page.evaluate(() => render());
+    await button(page, "Stop").click();
+    await ask(page, "hello");
+    assert.deepEqual(await turns(), ["plain", "slow", "hello"]);
+    await close(page);
+  });
+
+  test("of a stopped answer that the server has not kept, nothing is shown after a reload", async () => {
+    const page = await open({ id: "one" });
+    await say(page, "slow");
+    await page.waitForSelector("[data-role=assistant] .text");
+    await button(page, "Stop").click();
+    await status(page, "ready");
+    await page.waitForFunction(() => conversationOf().status.get().phase === "idle");
+    await page.reload();
+    await page.waitForSelector("[data-role=user]");
+    assert.deepEqual(await roles(page), ["user"]);
+    await close(page);
+  });
+
   for (const protocol of BRANCHED) {
     test(`${protocol}: a question is edited, and an answer asked for again`, async () => {
       const page = await open({ protocol, id: "one" });

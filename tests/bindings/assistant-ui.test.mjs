@@ -212,6 +212,26 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     await close(page);
   });
 
+  test("what is written stays with its conversation", async () => {
+    const page = await open();
+    const written = (text) => page.waitForFunction((wanted) => document.querySelector("[aria-label=Message]")?.value === wanted, text);
+    await type(box(page), "half a thought");
+    await page.evaluate(() => showConversation((globalThis.second = create())));
+    await written("");
+    await type(box(page), "another one");
+    await page.evaluate(() => showConversation(conversation));
+    await written("half a thought");
+    await page.evaluate(() => show(false));
+    await page.waitForFunction(() => document.querySelector("[aria-label=Message]") === null);
+    await page.evaluate(() => show(true));
+    await written("half a thought");
+    await ask(page, "plain");
+    await page.evaluate(() => showConversation(second));
+    await written("another one");
+    assert.deepEqual(await roles(page), []);
+    await close(page);
+  });
+
   test("messages wait while a turn runs, are removed, held and sent", async () => {
     const page = await open();
     await say(page, "slow");

@@ -41,6 +41,16 @@ interface Chat {
   resumed: number;
 }
 
+/** What a page has of its conversations, whichever transport it uses: many pages make one each time they render. */
+interface Page {
+  readonly chats: Map<string, Chat>;
+  /** The chat that is shown: the one that was used last. */
+  shown?: Conversation;
+  hide?: () => void;
+}
+
+const PAGES = new WeakMap<Conversations, Page>();
+
 /** A part of the page's message that is a call. */
 type ToolPart = { state?: string; approval?: { approved?: boolean | undefined; reason?: string | undefined } | undefined; output?: unknown; errorText?: string | undefined };
 type Sent<M extends UIMessage> = Parameters<ChatTransport<M>["sendMessages"]>[0];
@@ -49,21 +59,23 @@ type Reconnected<M extends UIMessage> = Parameters<ChatTransport<M>["reconnectTo
 const RESTS: readonly string[] = ["idle", "waiting", "failed"];
 const REASONS: Readonly<Record<string, "stop" | "length" | "content-filter">> = { stop: "stop", length: "length", content_filter: "content-filter" };
 
-/** A transport for `useChat`: `useChat({ transport: new TurnwireTransport(conversations) })`. */
+/**
+ * A transport for `useChat`: `useChat({ transport: new TurnwireTransport(conversations) })`. Transports over the same
+ * conversations know the same chats.
+ */
 export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatTransport<M> {
   /** Turns are read again from their beginning. */
   readonly resumeStreamIsReplay = true;
   readonly #conversations: Conversations;
   readonly #leaves: boolean;
   readonly #sessions: TextStore | null;
-  readonly #chats = new Map<string, Chat>();
-  /** The chat that is shown: the last one used. */
-  #shown: Conversation | undefined;
-  #hide: (() => void) | undefined;
+  readonly #page: Page;
 
   /** Sends nothing yet. */
   constructor(conversations: Conversations, { onAbort = "cancel", sessions }: TurnwireTransportOptions = {}) {
     this.#conversations = conversations;
+    this.#page = PAGES.get(conversations) ?? { chats: new Map() };
+    PAGES.set(conversations, this.#page);
     this.#leaves = onAbort === "leave";
     this.#sessions = sessions === undefined ? prefixed(conversations.store) : sessions;
   }
@@ -94,7 +106,7 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
 
   /** Reads the running turn from its beginning; `null` if none runs. */
   async reconnectToStream({ chatId, abortSignal }: Reconnected<M>): Promise<ReadableStream<UIMessageChunk> | null> {
-    const known = this.#chats.get(chatId);
+    const known = this.#page.chats.get(chatId);
     if (known) known.resumed += 1;
     const chat = await this.#loaded(chatId);
     const { conversation } = chat;
@@ -120,19 +132,20 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
       for await (message of readUIMessageStream({ message, stream: streamOf(chunks[Symbol.iterator]()) }));
       return message;
     });
-    return (await Promise.all(messages)) as M[];
+    // Of an answer that was stopped a server may keep nothing.
+    return (await Promise.all(messages)).filter(({ parts }) => parts.length > 0) as M[];
   }
 
   async #chat(chatId: string): Promise<Chat> {
-    const stored = this.#chats.has(chatId) ? null : await this.#sessions?.get(chatId);
-    const known = this.#chats.get(chatId);
+    const stored = this.#page.chats.has(chatId) ? null : await this.#sessions?.get(chatId);
+    const known = this.#page.chats.get(chatId);
     const sessionId = known?.conversation.info.get().sessionId ?? stored;
     // A chat with a session may have been let go meanwhile.
     const conversation = sessionId ? this.#conversations.open(sessionId) : (known?.conversation ?? this.#conversations.create());
     if (known?.conversation === conversation) return known;
     conversation.on("session", ({ id }) => this.#sessions?.set(chatId, id));
     const chat: Chat = { conversation, ids: known?.ids ?? new Map(), resumed: 0 };
-    this.#chats.set(chatId, chat);
+    this.#page.chats.set(chatId, chat);
     return chat;
   }
 
@@ -140,10 +153,11 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
   async #loaded(chatId: string): Promise<Chat> {
     const chat = await this.#chat(chatId);
     const { conversation } = chat;
-    if (this.#shown !== conversation) {
-      this.#hide?.();
-      this.#hide = conversation.attach();
-      this.#shown = conversation;
+    const page = this.#page;
+    if (page.shown !== conversation) {
+      page.hide?.();
+      page.hide = conversation.attach();
+      page.shown = conversation;
     }
     await chat.stopped;
     await conversation.loaded;

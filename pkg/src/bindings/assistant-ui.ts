@@ -36,16 +36,25 @@ export function useTurnwireRuntime(conversation: Conversation, { adapters }: Tur
   const store = useMemo(() => storeOf(conversation, now, messages, adapters), [conversation, now, messages, adapters]);
   const runtime = useExternalStoreRuntime(store);
   useEffect(() => {
+    const { composer } = runtime.thread;
     // A message stopped before it was sent returns to the composer.
     const giveBack = (): void => {
       const { text, parts } = conversation.draft.get();
-      const { composer } = runtime.thread;
       if (text === "" || composer.getState().text !== "") return;
       composer.setText(text);
       conversation.setDraft({ text: "", parts });
     };
     giveBack();
-    return conversation.draft.subscribe(giveBack);
+    const unsubscribe = conversation.draft.subscribe(giveBack);
+    return () => {
+      unsubscribe();
+      // What was not sent stays with its conversation: another one may be shown next.
+      const { text } = composer.getState();
+      if (text === "") return;
+      const kept = conversation.draft.get().text;
+      composer.setText("");
+      conversation.setDraft(kept === "" ? text : `${kept}\n${text}`);
+    };
   }, [conversation, runtime]);
   return runtime;
 }

@@ -8,7 +8,8 @@ import { Chat as GuideChat } from "./use-chat.tsx";
 import { own } from "./own-transport.js";
 
 const id = query.get("id") ?? undefined;
-const ours = new TurnwireTransport(conversations, { ...(query.has("leave") && { onAbort: "leave" }) });
+const make = () => new TurnwireTransport(conversations, { ...(query.has("leave") && { onAbort: "leave" }) });
+const ours = make();
 const transport = query.has("own") ? own : ours;
 const history = query.has("own") || !id ? Promise.resolve([]) : ours.history(id);
 
@@ -17,7 +18,15 @@ function Page() {
   globalThis.show = setShown;
   const messages = use(history);
   if (query.has("guide")) return <GuideChat id="guide" />;
-  return isShown && <Chat id={id} messages={messages} resume={id !== undefined} transport={transport} />;
+  if (!isShown) return null;
+  return query.has("remade") ? <Remade /> : <Chat id={id} messages={messages} resume={id !== undefined} transport={transport} />;
+}
+
+/** Makes its transport whenever it renders. */
+function Remade() {
+  const [, render] = useState(0);
+  globalThis.render = () => render((count) => count + 1);
+  return <Chat id={id} transport={make()} />;
 }
 
 Object.assign(globalThis, { transport });

@@ -19,7 +19,9 @@ function Own() {
 }
 
 function Ours() {
-  const runtime = useTurnwireRuntime(conversation);
+  const [shown, setShown] = useState(conversation);
+  globalThis.showConversation = setShown;
+  const runtime = useTurnwireRuntime(shown);
   globalThis.runtime = runtime;
   return <AssistantRuntimeProvider runtime={runtime}><Thread /></AssistantRuntimeProvider>;
 }
@@ -32,4 +34,5 @@ function Page() {
   return query.has("own") ? <Own /> : <Ours />;
 }
 
+Object.assign(globalThis, { conversation, create: () => conversations.create() });
 createRoot(document.body.appendChild(document.createElement("div"))).render(<StrictMode><Page /></StrictMode>);
