@@ -59,8 +59,8 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    */
   reconnect?: ReconnectOptions | false | undefined;
   /**
-   * Where the client stores the conversations that it keeps (`"ag-ui"`), by the ids of their sessions, so that a page that
-   * reloads goes on; the tab's `sessionStorage` by default, `null` for nowhere.
+   * Where the client stores the conversations that only it keeps, by the ids of their sessions, so that a page that reloads
+   * goes on; the tab's `sessionStorage` by default, `null` for nowhere.
    */
   store?: TextStore | null | undefined;
 }

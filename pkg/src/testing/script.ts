@@ -12,7 +12,7 @@ export interface ToolStep {
   approval?: boolean;
 }
 
-/** A call that begins a sub-agent, which has a thread of its own (not with `"aap"`, `"ag-ui"`, `"turn-rpc"`, `"codex"`). */
+/** A call that begins a sub-agent, which has a thread of its own, where the servers of the protocol have those; elsewhere it is refused. */
 export interface AgentStep {
   /** The sub-agent's name. */
   agent: string;
