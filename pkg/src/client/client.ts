@@ -16,7 +16,7 @@ import { type ClientConnection, load, type Sources } from "./load.js";
 import { checked, type ConnectOptions } from "./options.js";
 import type { ManagedAgents, SetUpRecord } from "./managed-session.js";
 import { Session } from "./session.js";
-import type { EarlierMessages, KeptSettings, SessionSettings } from "./settings.js";
+import type { KeptSettings, PriorMessages, SessionSettings } from "./settings.js";
 
 /** Is added to the number of a protocol whose server stands behind a relay. */
 const RELAYED = 128;
@@ -112,7 +112,7 @@ export interface CreateSessionOptions extends RequestOptions, SessionSettings, S
    * The messages before the session, in the protocol's own form, for protocols that take some; none by default. Where the
    * client keeps the conversation, also what `session.messages()` returned.
    */
-  messages?: EarlierMessages[keyof EarlierMessages] | undefined;
+  messages?: PriorMessages | undefined;
   /**
    * More options of a new session (`"turn-rpc"`, `"codex"`); none by default. The gateway takes `workspaceId`, `model`, `modelProvider`,
    * `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex takes those of its

@@ -8,7 +8,7 @@ import type { Limits } from "../transport/clocks.js";
 import type { ListOptions, RequestOptions } from "../transport/lists.js";
 import type { SessionRecord, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
 import type { Agent, ServerTool, StreamMode } from "./agent.js";
-import type { EarlierMessages, SessionSettings } from "./settings.js";
+import type { PriorMessages, SessionSettings } from "./settings.js";
 
 /** Adds a listener to failures of a session that no call waits for. Returns the function that removes it. */
 export type SessionListening = (topic: "error", listener: (error: TurnwireError) => void) => () => void;
@@ -56,7 +56,7 @@ export interface ManagedSession {
 export interface ManagedOptions extends RequestOptions, SessionSettings {
   agentName?: string | undefined;
   stream?: StreamMode | undefined;
-  messages?: EarlierMessages[keyof EarlierMessages] | undefined;
+  messages?: PriorMessages | undefined;
 }
 
 /** A session's record with its settings, if the server keeps them. */

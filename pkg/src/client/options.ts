@@ -65,7 +65,7 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
   store?: TextStore | null | undefined;
 }
 
-const NAMES = ["baseUrl", "protocol", "relay", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout", "store"];
+const NAMES = ["baseUrl", "protocol", "relay", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "store", "connectTimeout", "idleTimeout"];
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Lengths in the core have 32 bits. */

@@ -7,4 +7,7 @@ export interface SessionSettings {}
 export interface KeptSettings {}
 
 /** What a session may begin with, by family. */
-export interface EarlierMessages {}
+export interface PriorMessageUnion {}
+
+/** What a session may begin with: messages in the protocol's own form. */
+export type PriorMessages = PriorMessageUnion[keyof PriorMessageUnion];

@@ -29,7 +29,7 @@ export type {
   SearchSessionsOptions,
 } from "../client/client.js";
 export type { Capabilities } from "../wire/capabilities.js";
-export type { EarlierMessages, KeptSettings, SessionSettings } from "../client/settings.js";
+export type { KeptSettings, PriorMessages, PriorMessageUnion, SessionSettings } from "../client/settings.js";
 export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode } from "../client/agent.js";
 export type { ToolSpec } from "../tools/spec.js";
 export type { Clocks } from "../transport/clocks.js";

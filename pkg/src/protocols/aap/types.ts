@@ -35,7 +35,7 @@ export interface AapAnswer {
 declare module "../../client/settings.js" {
   interface SessionSettings extends AgentSettings {}
 
-  interface EarlierMessages {
+  interface PriorMessageUnion {
     /** In the form of the protocol. */
     "aap": readonly HistoryMessage[];
   }

@@ -60,7 +60,7 @@ declare module "../../client/settings.js" {
 
   interface KeptSettings extends KeptSessionOptions {}
 
-  interface EarlierMessages {
+  interface PriorMessageUnion {
     /** In the form of the protocol, or what `session.messages()` returned. */
     "ag-ui": KeptMessages;
   }
