@@ -31,8 +31,6 @@ const GATEWAY_PORT: u16 = 8797;
 const RELAY_PORT: u16 = 8817;
 /// For how many seconds each fuzz target runs, in a quick run and in a whole one.
 const FUZZ_SECONDS: [u64; 2] = [3, 15];
-/// Whose software a quick run leaves out: each is 400 MB to download.
-const LARGE: [Vendor; 2] = [Vendor::AgUiServers, Vendor::Codex];
 /// What a quick run lints by itself: a family over `fetch` with the least features, and the one over sockets.
 const QUICK_FAMILIES: [&str; 2] = ["truefoundry", "turn-rpc"];
 
@@ -191,7 +189,7 @@ pub(super) fn interop(session: &Session<'_>) -> Result<Verdict> {
     session.package()?;
     // One is compiled for minutes: a quick run has it where that is done.
     let has_tirea = rust::has_tirea_server()?;
-    let is_late = |vendor: &Vendor| LARGE.contains(vendor) || (*vendor == Vendor::Tirea && !has_tirea);
+    let is_late = |vendor: &Vendor| vendor.is_large() || (*vendor == Vendor::Tirea && !has_tirea);
     let (large, others): (Vec<_>, Vec<_>) = Vendor::ALL.into_iter().partition(is_late);
     let count = session.scope.of(others.len(), Vendor::ALL.len(), "vendors");
     let mut tally = Tally::default();
