@@ -43,6 +43,7 @@ declare module "../../client/settings.js" {
 
 declare module "../../delivery/topics.js" {
   interface NativeUnion {
+    /** A frame of a stream, and an answer that is no stream. */
     "aap": AapEvent | AapAnswer;
   }
 }

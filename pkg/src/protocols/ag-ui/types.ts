@@ -68,6 +68,7 @@ declare module "../../client/settings.js" {
 
 declare module "../../delivery/topics.js" {
   interface NativeUnion {
+    /** A frame of a stream. */
     "ag-ui": AgUiEvent;
   }
 }

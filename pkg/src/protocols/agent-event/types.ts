@@ -5,6 +5,7 @@ export type { AgentEvent, AwakenEvent, RelayError };
 
 declare module "../../delivery/topics.js" {
   interface NativeUnion {
+    /** A frame of tirea's, one of awaken's, and what their relays say. */
     "agent-event": AgentEvent | AwakenEvent | RelayError;
   }
 }

@@ -33,6 +33,7 @@ export interface RpcResponse {
 
 declare module "../../delivery/topics.js" {
   interface NativeUnion {
+    /** A notification, and a response. */
     "turn-rpc": TurnRpcNotification | RpcResponse;
   }
 }
