@@ -8,7 +8,7 @@
 //   node build.mjs names FAMILY   core/FAMILY/raw.wasm     -> named.wasm: optimised, with function names
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 import { minify } from "terser";
@@ -29,7 +29,7 @@ const EXTRAS = new Set(Object.values(families).flatMap(({ extras = {} }) => Obje
 // What pages load in files of their own, each after what it is built on: the face, what comes with some cores, the cores.
 const PARTS = {
   face: "client/face.ts",
-  ...Object.fromEntries([...EXTRAS].map((file) => [basename(file), `${file}.ts`])),
+  ...Object.fromEntries([...EXTRAS].map((file) => [file.replace("protocols/", "").replaceAll("/", "-"), `${file}.ts`])),
   ...Object.fromEntries(FAMILIES.map((family) => [`${family}-core`, `entries/families/${family}-core.ts`])),
 };
 // The exports that only some cores have, for the code that comes with them.
@@ -447,14 +447,18 @@ const keepClassNames = {
 
 /** Leaves parts to be loaded from files of their own. */
 function leaveParts(extension) {
+  const sources = join(root, "src");
+  const parts = new Map(Object.entries(PARTS).map(([name, source]) => [join(sources, source), name]));
+  const extras = [...EXTRAS].map((file) => join(sources, `${file}.ts`));
   return {
     name: "leave-parts",
     setup({ onResolve }) {
-      onResolve({ filter: new RegExp(`/(?:${Object.keys(PARTS).join("|")})\\.js$`) }, ({ path, importer }) => {
+      onResolve({ filter: /^\..*\.js$/ }, ({ path, importer, resolveDir }) => {
+        const source = join(resolveDir, path.replace(/js$/, "ts"));
         // An extra has a copy of another one: bundlers would make a file of what two cores share, for one more request.
-        const isExtra = (file) => [...EXTRAS].some((extra) => basename(extra) === basename(file, ".js"));
-        if (isExtra(path) && basename(dirname(importer)) === "protocols") return undefined;
-        return { path: `./${basename(path, "js")}${extension}`, external: true };
+        const isCopied = extras.includes(source) && importer.startsWith(join(sources, "protocols", sep));
+        const part = isCopied ? undefined : parts.get(source);
+        return part && { path: `./${part}.${extension}`, external: true };
       });
     },
   };

@@ -1,16 +1,21 @@
 // The sources that follow from families.json. The build writes them, and git ignores them:
 //   src/boundary/protocols.ts           the protocols and their families, as types and values
+//   src/testing/fakes.ts                the fakes of all protocols
 //   src/entries/families/NAME-core.ts   a family's core with its extras
 //   src/entries/families/NAME.ts        the entry `turnwire/NAME`, with that core inside
 //   src/entries/families/split.ts       the cores of `turnwire`, each in a file of its own
 //   src/entries/families/extras.ts      the extras for `turnwire/slim`
 //   src/entries/families/workers.ts     the cores for Workers
+//   src/entries/families/types.ts       the types of users that only some families have
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const HEAD = "// Written by pkg/entries.mjs from pkg/families.json: do not edit it.\n";
 
-/** The families: by name the protocols, and the extras by what the face calls them, each as `file export`. */
+/**
+ * The families: by name the protocols, the file of types that only this family has, and the extras by what the face calls
+ * them, each as `file export`.
+ */
 export const families = JSON.parse(readFileSync(join(import.meta.dirname, "families.json"), "utf8"));
 
 /** Writes the sources that have changed. */
@@ -39,9 +44,11 @@ function sources() {
   ]);
   return {
     "boundary/protocols.ts": protocolList(all),
+    "testing/fakes.ts": fakes(all),
     "entries/families/split.ts": split(all),
     "entries/families/extras.ts": extrasOf(all),
     "entries/families/workers.ts": workers(all),
+    "entries/families/types.ts": typesOf(all),
     ...Object.fromEntries(own),
   };
 }
@@ -65,6 +72,16 @@ export const OVER_SOCKETS: readonly Family[] = [${sockets.join(", ")}];
 
 /** All protocols, in the order of their numbers in the cores. */
 export const PROTOCOLS = Object.keys(CORES) as Protocol[];
+`;
+}
+
+function fakes(all) {
+  const imports = all.map(([family], at) => `import { fakes as fakes${at} } from "./protocols/${family}.js";\n`);
+  return `${HEAD}import type { Protocol } from "../boundary/protocols.js";
+import type { Fake } from "./fake.js";
+${imports.join("")}
+/** The fake of each protocol. */
+export const FAKES: Readonly<Record<Protocol, Fake>> = { ${all.map((_, at) => `...fakes${at}`).join(", ")} };
 `;
 }
 
@@ -158,4 +175,10 @@ const start = () => started(core);
 export const CORES = {
 ${rows.join("")}};
 `;
+}
+
+function typesOf(all) {
+  const rows = all.flatMap(([, { types }]) => (types ? [`export type * from "../../${types}.js";\n`] : []));
+  return `${HEAD}// What users name, and what these files add to the options and topics of all protocols.
+${rows.join("")}`;
 }

@@ -70,7 +70,7 @@ pub enum ContentPart {
     File {
         /// The file's name, as the agent sees it.
         name: String,
-        /// `data:<mime>;base64,<payload>`; for the JSON-RPC turn gateway and AG-UI any URL.
+        /// `data:<mime>;base64,<payload>`; for protocols that take images by URL, any URL.
         data: String,
         /// The same file in the spelling of the reference pages.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! The state of an agent, and the reports of its activities.
 //!
-//! Only the `AgentEvent` protocols and AG-UI have these.
+//! Only some protocols have these.
 
 use crate::event::{EventKind, EventRef};
 use crate::json::{Object, ObjectWriter, Value, patch, write_str};

@@ -4,7 +4,7 @@
 //! Each module knows only those below it:
 //! - `server`: the routes of all protocols, CORS, and static files; `access`: the log of requests;
 //! - `control`: the endpoints under `/_gateway`;
-//! - `truefoundry`, `agent_event`, `aap`, `ag_ui`, `turn_rpc`: the endpoints of a protocol, and its events;
+//! - a module for each family of protocols: its endpoints, and its events;
 //! - `relayed`: requests to a relay, which pass under the same faults;
 //! - `context`: what all handlers share; `config`: the settings;
 //! - `http`: how the stream of a turn is written;

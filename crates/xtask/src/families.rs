@@ -15,13 +15,17 @@ pub(crate) const WHOLE: &str = "all";
 
 /// The names of the files that only some cores have.
 pub(crate) static EXTRAS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let name = |source: &String| source.trim_start_matches("protocols/").replace('/', "-");
+    sources().iter().map(name).collect()
+});
+
+/// The sources of these files, below `pkg/src` and without `.ts`.
+fn sources() -> BTreeSet<String> {
     let families = listed();
     let extras = families.values().filter_map(|family| family["extras"].as_object());
     let places = extras.flat_map(Map::values).filter_map(Value::as_str);
-    let files = places.filter_map(|place| place.split(' ').next()?.rsplit('/').next());
-    let files: BTreeSet<_> = files.map(str::to_owned).collect();
-    files.into_iter().collect()
-});
+    places.filter_map(|place| place.split(' ').next()).map(str::to_owned).collect()
+}
 
 fn listed() -> Map<String, Value> {
     let text = include_str!("../../../pkg/families.json");
@@ -36,9 +40,9 @@ mod tests {
 
     #[test]
     fn each_extra_is_a_file_of_the_package() {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pkg/src/protocols");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pkg/src");
         assert!(!FAMILIES.is_empty() && !EXTRAS.is_empty());
-        for name in &*EXTRAS {
+        for name in super::sources() {
             assert!(sources.join(format!("{name}.ts")).is_file(), "{name}");
         }
     }

@@ -11,12 +11,12 @@ import { FetchTransport } from "../transport/fetch.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import type { SessionRecord, TurnRecord } from "../wire/events.js";
 import type { TurnRpcSessionOptions } from "../wire/native-turn-rpc.js";
-import type { Agent, AgentSettings, StreamMode } from "./agent.js";
+import type { Agent, StreamMode } from "./agent.js";
 import { type ClientConnection, load, type Sources } from "./load.js";
 import { checked, type ConnectOptions } from "./options.js";
 import type { ManagedAgents, SetUpRecord } from "./managed-session.js";
-import type { KeptMessages, RunSettings } from "./run-settings.js";
 import { Session } from "./session.js";
+import type { KeptSettings, PriorMessages, SessionSettings } from "./settings.js";
 
 /** Is added to the number of a protocol whose server stands behind a relay. */
 const RELAYED = 128;
@@ -100,7 +100,7 @@ export interface SearchSessionsOptions extends ListSessionsOptions {
 }
 
 /** The options of `createSession`. Options that the protocol does not support are refused. */
-export interface CreateSessionOptions extends RequestOptions, AgentSettings, RunSettings, StreamOptions {
+export interface CreateSessionOptions extends RequestOptions, SessionSettings, StreamOptions {
   /**
    * A label for people; none by default. Only if `client.capabilities.titles` (`"truefoundry"`, `"turn-rpc"`, `"codex"`).
    * Other servers take no title with a new session: they derive it from the first message, or have `session.rename()`.
@@ -109,10 +109,10 @@ export interface CreateSessionOptions extends RequestOptions, AgentSettings, Run
   /** Metadata for the gateway's own records of the request (`"truefoundry"`); none by default. */
   metadata?: Record<string, unknown> | undefined;
   /**
-   * The messages before the session (`"aap"`, `"ag-ui"`); none by default. With `"ag-ui"` they have its own form, or are
-   * what `session.messages()` returned.
+   * The messages before the session, in the protocol's own form, for protocols that take some; none by default. Where the
+   * client keeps the conversation, also what `session.messages()` returned.
    */
-  messages?: readonly HistoryMessage[] | KeptMessages | undefined;
+  messages?: PriorMessages | undefined;
   /**
    * More options of a new session (`"turn-rpc"`, `"codex"`); none by default. The gateway takes `workspaceId`, `model`, `modelProvider`,
    * `mode`, `sandbox`, `originKind`, `sidebarVisibility`, `agentNickname` and `agentRole`; Codex takes those of its
@@ -122,23 +122,15 @@ export interface CreateSessionOptions extends RequestOptions, AgentSettings, Run
 }
 
 /** The options of `getSession`. */
-export interface GetSessionOptions extends RequestOptions, RunSettings, StreamOptions {
+export interface GetSessionOptions extends RequestOptions, KeptSettings, StreamOptions {
   /** The session's agent, for servers that do not record it (`AgentEvent`); none by default. */
   agentName?: string | undefined;
-  /** The conversation so far (`"ag-ui"`); by default the one in `store` of `connect`. */
-  messages?: KeptMessages | undefined;
 }
 
 interface StreamOptions {
   /** How answers are streamed (`"aap"`); by default as finely as the agent supports. */
   stream?: StreamMode | undefined;
 }
-
-/** A message from before the session, in the form of the Agent Application Protocol. */
-export type HistoryMessage =
-  | { role: "system"; content: string }
-  | { role: "user" | "assistant"; content: string | readonly Record<string, unknown>[] }
-  | { role: "tool"; toolCallId: string; content: string | readonly Record<string, unknown>[] };
 
 /** The agents of a server, and their sessions. */
 export class Agents {

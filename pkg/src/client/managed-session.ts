@@ -7,8 +7,8 @@ import type { ToolSpec } from "../tools/spec.js";
 import type { Limits } from "../transport/clocks.js";
 import type { ListOptions, RequestOptions } from "../transport/lists.js";
 import type { SessionRecord, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import type { Agent, AgentSettings, ServerTool, StreamMode } from "./agent.js";
-import type { KeptMessages, RunSettings } from "./run-settings.js";
+import type { Agent, ServerTool, StreamMode } from "./agent.js";
+import type { PriorMessages, SessionSettings } from "./settings.js";
 
 /** Adds a listener to a session's failures of which no call is notified. Returns the function that removes it. */
 export type SessionListening = (topic: "error", listener: (error: TurnwireError) => void) => () => void;
@@ -25,8 +25,8 @@ export interface ManagedSession {
   demandTools(names: readonly string[]): void;
   /** Sets the page's tools; the next turn declares them. */
   declare(tools: readonly ToolSpec[]): void;
-  /** Sets the agent's settings for the next turn. Throws an `InputError` if they are wrong. */
-  configure(settings: AgentSettings & RunSettings): void;
+  /** Changes the settings for the next turn. Throws an `InputError` if they are wrong. */
+  configure(settings: SessionSettings): void;
   /** The conversation, if the client keeps it. */
   messages?(): string;
   /** Adds a listener, if there are failures of which no call is notified. */
@@ -52,10 +52,10 @@ export interface ManagedSession {
 }
 
 /** The options of a new session. */
-export interface ManagedOptions extends RequestOptions, AgentSettings, RunSettings {
+export interface ManagedOptions extends RequestOptions, SessionSettings {
   agentName?: string | undefined;
   stream?: StreamMode | undefined;
-  messages?: KeptMessages | readonly object[] | undefined;
+  messages?: PriorMessages | undefined;
 }
 
 /** A session's record with its settings, if the server keeps them. */

@@ -59,13 +59,13 @@ export interface ConnectOptions extends Omit<Clocks, "deadline"> {
    */
   reconnect?: ReconnectOptions | false | undefined;
   /**
-   * Where the client stores the conversations that it keeps (`"ag-ui"`), by the ids of their sessions, so that a page
-   * continues after a reload; the tab's `sessionStorage` by default, `null` for nowhere.
+   * Where the client stores the conversations that only it keeps, by the ids of their sessions, so that a page continues after a
+   * reload; the tab's `sessionStorage` by default, `null` for nowhere.
    */
   store?: TextStore | null | undefined;
 }
 
-const NAMES = ["baseUrl", "protocol", "relay", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "connectTimeout", "idleTimeout", "store"];
+const NAMES = ["baseUrl", "protocol", "relay", "token", "tokenInQuery", "headers", "fetch", "webSocket", "maxFrameBytes", "reconnect", "store", "connectTimeout", "idleTimeout"];
 const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** Lengths in the core have 32 bits. */

@@ -8,7 +8,7 @@ import { type Limits, within } from "../transport/clocks.js";
 import { demandOptions, list, type ListOptions, type RequestOptions, split } from "../transport/lists.js";
 import { checkedTurn, type CreateTurnOptions, inputOrOptions, type ResumeOptions, type TurnInput } from "../turn/options.js";
 import type { SessionEvent, SessionRecord, Subject, ThreadMessage, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import type { Agent, AgentSettings } from "./agent.js";
+import type { Agent } from "./agent.js";
 import { follows, type History, type HistoryOptions, pageOf, type HistoryPage } from "./history.js";
 import type { ClientConnection, ConversationHost } from "./load.js";
 
@@ -17,7 +17,7 @@ import { Run, type RunOptions } from "../tools/run.js";
 import { type ToolAnswer, ToolRegistry, type Tools, type ToolsOptions, type WaitingCall } from "../tools/tools.js";
 import { Turn } from "../turn/turn.js";
 import type { ManagedSession, SetUpRecord } from "./managed-session.js";
-import type { RunSettings } from "./run-settings.js";
+import type { SessionSettings } from "./settings.js";
 
 /** An item of a session's list of events. */
 export interface ListedSessionEvent extends SessionEvent {
@@ -351,7 +351,7 @@ export class Session {
   }
 
   /**
-   * The conversation so far, as JSON, if the client keeps it (`"ag-ui"`); otherwise empty. Pass it as `messages` to `getSession`, to
+   * The conversation so far, as JSON, if only the client keeps it; otherwise empty. Pass it as `messages` to `getSession`, to
    * continue it in another page. By default, the client stores it in `store` of `connect`.
    */
   messages(): string {
@@ -359,20 +359,19 @@ export class Session {
   }
 
   /**
-   * Calls `listener` with failures of which no call is notified: with `"ag-ui"` the errors of `connect`'s `store`, once until it works
-   * again. Without a listener they are uncaught errors. Returns the function that removes it.
+   * Calls `listener` with failures of which no call is notified: where only the client keeps the conversation, the errors of
+   * `connect`'s `store`, once until it works again. Without a listener they are uncaught errors. Returns the function that removes it.
    */
   on(topic: "error", listener: (error: TurnwireError) => void): () => void {
     return this.#managed?.on?.(topic, listener) ?? (() => {});
   }
 
   /**
-   * Changes a draft's agent; with `"aap"` the agent's settings, and with `"ag-ui"` those of the runs, which the next turn
-   * sends to the server.
+   * Changes a draft's agent, or the settings that the session was created with, which the next turn sends to the server.
    *
    * Throws a `StateError` (`unsupported`) for a session of a saved agent, which servers do not change.
    */
-  async update(options: RequestOptions & AgentSettings & RunSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
+  async update(options: RequestOptions & SessionSettings & { agentSpec?: Record<string, unknown> } = {}): Promise<this> {
     if (this.#managed) {
       this.#managed.configure(options);
       return this;

@@ -155,7 +155,7 @@ export interface Item {
  * refused.
  */
 export type Answer =
-  /** `remember` asks the server not to ask again (`canRemember`); `result` is sent with the approval, such as AG-UI's `{ editedArgs }`. */
+  /** `remember` asks the server not to ask again (`canRemember`); `result` is sent with the approval, such as edited arguments. */
   | { readonly kind: "allow"; readonly remember?: boolean; readonly result?: Readonly<Record<string, unknown>> }
   /** The model reads the `reason`; `cancel` also stops the turn (Codex). */
   | { readonly kind: "deny"; readonly reason?: string; readonly cancel?: boolean }

@@ -25,11 +25,11 @@ export type { ListOptions, RequestOptions } from "../transport/lists.js";
 export type {
   CreateSessionOptions,
   GetSessionOptions,
-  HistoryMessage,
   ListSessionsOptions,
   SearchSessionsOptions,
 } from "../client/client.js";
 export type { Capabilities } from "../wire/capabilities.js";
+export type { KeptSettings, PriorMessages, PriorMessageUnion, SessionSettings } from "../client/settings.js";
 export type { Agent, AgentOption, AgentSettings, ServerTool, StreamMode } from "../client/agent.js";
 export type { ToolSpec } from "../tools/spec.js";
 export type { Clocks } from "../transport/clocks.js";
@@ -38,27 +38,8 @@ export type { ConnectionTopics, Reconnecting, Waiting } from "../delivery/connec
 export type { Readable } from "../common/readable.js";
 export type { ErrorCode, ErrorDetails } from "../common/errors.js";
 export type { Event as TurnEvent } from "../wire/events.js";
-export type { AgentEvent, AwakenEvent, RelayError } from "../wire/native.js";
-export type {
-  CapabilityKind,
-  ItemAttachment,
-  PromptManifest,
-  PromptManifestDiagnostic,
-  RejectedCapability,
-  SandboxPolicy,
-  ToolDeltaPayload,
-  ToolDisplay,
-  ToolItem,
-  ToolOutcome,
-  TurnCapability,
-  TurnItem,
-  TurnRpcNotification,
-  TurnRpcSessionOptions,
-  TurnRpcThread,
-  TurnRpcTurn,
-  TurnRpcTurnOptions,
-} from "../wire/native-turn-rpc.js";
 export type * from "../wire/events.js";
+export type * from "./families/types.js";
 export type { MessageBase, MessageDelta } from "../snapshot/merge.js";
 export type { RunOptions, RunReason } from "../tools/run.js";
 export type { CreateTurnOptions, TurnInput } from "../turn/options.js";
@@ -83,12 +64,10 @@ export type { ToolContext, ToolDefinition, Tools, ToolsOptions } from "../tools/
 export type { TurnStream } from "../delivery/stream.js";
 export type { ConnectOptions } from "../client/options.js";
 export type { ReconnectOptions } from "../common/reconnect.js";
-export type { KeptMessages, RunContext, RunMessage, RunSettings } from "../client/run-settings.js";
 export type { TextStore } from "../common/store.js";
 export type { Protocol } from "../boundary/protocols.js";
 export type { Fetch } from "../transport/platform.js";
 export type { OpenSocket, Socket } from "../transport/platform.js";
 export type { Token } from "../transport/platform.js";
-export type { AgUiEvent, AgUiInterrupt, AgUiOutcome, AgUiUsage } from "../wire/native-ag-ui.js";
-export type { AapAnswer, AapBlock, AapEvent, NativeEvent, RpcResponse, TurnTopics } from "../delivery/topics.js";
+export type { NativeEvent, NativeUnion, TurnTopics } from "../delivery/topics.js";
 export type { ResumeOptions, StreamOptions } from "../turn/options.js";

@@ -12,7 +12,7 @@ export interface ToolStep {
   approval?: boolean;
 }
 
-/** A call that starts a sub-agent with its own thread (not with `"aap"`, `"ag-ui"`, `"turn-rpc"`, `"codex"`). */
+/** A call that starts a sub-agent with its own thread, if the protocol's servers have those; otherwise it is refused. */
 export interface AgentStep {
   /** The sub-agent's name. */
   agent: string;

@@ -1,17 +1,12 @@
 // A fake agent server for tests: no network, scripted agents, each protocol, and the faults of bad connections.
 import type { Protocol } from "../boundary/protocols.js";
 import type { TextStore } from "../common/store.js";
+import { FAKES } from "./fakes.js";
 import { type Faults, parseFaults } from "./faults.js";
-import { FakeHttp, type FakeRequest, type Routes } from "./http.js";
-import { aap } from "./protocols/aap.js";
-import { agUi } from "./protocols/ag-ui.js";
-import { agentEvent } from "./protocols/agent-event.js";
-import { codex } from "./protocols/codex.js";
-import { truefoundry } from "./protocols/truefoundry.js";
-import { turnRpc } from "./protocols/turn-rpc.js";
+import { FakeHttp, type FakeRequest } from "./http.js";
 import type { Script } from "./script.js";
-import { demand, type Support } from "./threads.js";
-import { FakeSockets, type Speak } from "./socket.js";
+import { demand } from "./threads.js";
+import { FakeSockets } from "./socket.js";
 import { World } from "./world.js";
 
 export type { FakeRequest } from "./http.js";
@@ -40,27 +35,9 @@ export interface FakeConnection {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Replaces the platform's `WebSocket`. */
   webSocket(url: string): WebSocket;
-  /** The store for conversations that the server does not keep (`"ag-ui"`), for pages after a reload. */
+  /** The store for conversations that the server does not keep, for pages after a reload. */
   store: TextStore;
 }
-
-const HTTP: Partial<Record<Protocol, (world: World) => Routes>> = {
-  truefoundry: (world) => truefoundry(world, "truefoundry"),
-  trueforge: (world) => truefoundry(world, "trueforge"),
-  tirea: (world) => agentEvent(world, "tirea"),
-  awaken: (world) => agentEvent(world, "awaken"),
-  aap,
-  "ag-ui": agUi,
-};
-const SOCKETS: Partial<Record<Protocol, (world: World) => Speak>> = { "turn-rpc": turnRpc, codex };
-
-/** The parts that only some protocols have. */
-const SUPPORT: Partial<Record<Protocol, Support>> = {
-  truefoundry: { agents: "asking", files: true },
-  trueforge: { agents: "asking", files: true },
-  tirea: { agents: "silent" },
-  awaken: { agents: "silent" },
-};
 
 /** A server whose agents play a script. It lives in the page or the test, and need not be closed. */
 export class FakeServer {
@@ -73,23 +50,22 @@ export class FakeServer {
   readonly #way: FakeHttp | FakeSockets;
 
   constructor(script: Script, { protocol = "truefoundry", delay = 0, agents = ["agent"] }: FakeServerOptions = {}) {
-    this.#world = new World(script, delay, agents, (given, isInner) => demand(given, SUPPORT[protocol] ?? {}, protocol, isInner));
+    const fake = FAKES[protocol];
+    if (!fake) throw new TypeError(`there is no protocol \`${protocol}\``);
+    this.#world = new World(script, delay, agents, (given, isInner) => demand(given, fake, protocol, isInner));
     const next = () => this.#faults.shift() ?? {};
-    const [routes, speak] = [HTTP[protocol], SOCKETS[protocol]];
     const unused = (name: string) => () => {
       throw new Error(`${protocol} does not use \`${name}\``);
     };
-    if (routes) {
+    if ("routes" in fake) {
       const baseUrl = "https://agents.test/fake";
-      const http = new FakeHttp(baseUrl, routes(this.#world), this.requests, next);
+      const http = new FakeHttp(baseUrl, fake.routes(this.#world), this.requests, next);
       this.#way = http;
       this.connection = { baseUrl, protocol, fetch: http.fetch, webSocket: unused("webSocket"), store: memoryStore() };
-    } else if (speak) {
-      const sockets = new FakeSockets(speak(this.#world), this.requests, next);
+    } else {
+      const sockets = new FakeSockets(fake.speak(this.#world), this.requests, next);
       this.#way = sockets;
       this.connection = { baseUrl: "wss://agents.test/fake", protocol, fetch: unused("fetch"), webSocket: sockets.open, store: memoryStore() };
-    } else {
-      throw new TypeError(`there is no protocol \`${protocol}\``);
     }
   }
 

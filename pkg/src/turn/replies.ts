@@ -10,7 +10,7 @@ export function allow({ thread_id, tool_call_id }: ApprovalAction, options: Allo
   return { type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "allow", ...options } };
 }
 
-/** Denies a call; the model reads the reason. With AG-UI it also refuses a question about no call, which cancels it. */
+/** Denies a call; the model reads the reason. It also refuses a question about no call, where servers ask such: that cancels it. */
 export function deny({ thread_id, tool_call_id }: ApprovalAction | ResponseAction, reason?: string): TurnInputItem {
   const approval = { status: "deny", ...(reason && { reason }) } as const;
   return { type: "user.tool_approval", thread_id, tool_call_id, approval };

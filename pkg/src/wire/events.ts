@@ -490,7 +490,7 @@ export interface ToolResumed {
      */
     tool_call_id: string;
     /**
-     * The answer; `null` if the question was cancelled in place of it (AG-UI).
+     * The answer; `null` if the question was cancelled in place of it.
      */
     result: unknown;
 }

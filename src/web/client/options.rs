@@ -27,8 +27,7 @@ pub struct ConnectOptions {
     /// The URL of the server, with the tenant if it has one. A relative one begins with `/` or `.`, and is resolved
     /// against the page. With `"trueforge"` the server's origin: `/api/v1` is added.
     pub base_url: String,
-    /// The server's protocol: `"truefoundry"` (the default), `"trueforge"`, `"tirea"`, `"awaken"`, `"aap"`,
-    /// `"turn-rpc"`, `"codex"`, or `"ag-ui"`, whose base URL is that of the agent itself.
+    /// The server's protocol, one of [`NAMES`](crate::protocol::AnyProtocol::NAMES); `"truefoundry"` by default.
     pub protocol: String,
     /// Whether the server stands behind a turnwire relay, at whose URL this client calls it: `"aap"`, `"tirea"`,
     /// `"turn-rpc"` and `"codex"` only. By default `false`.

@@ -84,11 +84,11 @@ impl Session {
         self.shared.state.borrow().conversation().to_owned()
     }
 
-    /// Sets what every turn of the session says besides its messages, for AG-UI: `tools` of the page (`{ name,
-    /// description, parameters }`), `context` (`{ description, value }`), `forwarded_props`, in `answerable` the names of the
-    /// server's tools whose calls the page answers, and `recovery`, by which a run is read after a broken connection:
-    /// `"connect"` for `CopilotKit`'s runtime, whose `connect` repeats the run, and whose `stop` ends it; `"snapshot"` for
-    /// Agent Framework with a store and detached runs; `"state"` for ADK's `agents/state`.
+    /// Sets what every turn of the session says besides its messages, if only the client keeps that: `tools` of the page
+    /// (`{ name, description, parameters }`), `context` (`{ description, value }`), `forwarded_props`, in `answerable` the
+    /// names of the server's tools whose calls the page answers, and `recovery`, by which a run is read after a broken
+    /// connection: `"connect"` for `CopilotKit`'s runtime, whose `connect` repeats the run, and whose `stop` ends it;
+    /// `"snapshot"` for Agent Framework with a store and detached runs; `"state"` for ADK's `agents/state`.
     pub fn set_run_options(&self, options: Json) {
         self.set_terms(options, None);
     }

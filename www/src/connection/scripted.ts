@@ -2,14 +2,12 @@
 
 import type { ConnectOptions, Protocol } from "turnwire";
 import type { Answer, ScriptTurn, Step, Steps } from "turnwire/testing";
+import { knownProtocol } from "../settings/protocols";
 
 /** Whether this page was published without a gateway; the site's build says so. */
 export const IS_SCRIPTED = globalThis.document?.documentElement.dataset["server"] === "scripted";
 
 const PACE = 40;
-
-/** What a protocol cannot show. */
-const NOT_PLAYED: Partial<Record<Protocol, readonly string[]>> = { aap: ["subagents"], "ag-ui": ["subagents"], "turn-rpc": ["approval", "subagents"] };
 
 type Spoken = Iterable<Step> | Steps;
 
@@ -37,7 +35,7 @@ export async function cutScripted(): Promise<void> {
 /** The first word of a message selects what the agent does, as with the development gateway. */
 function answer(turn: ScriptTurn, protocol: Protocol): Spoken {
   const [first = ""] = turn.text.toLowerCase().match(/[a-z]+/) ?? [];
-  const script = NOT_PLAYED[protocol]?.includes(first) ? undefined : SCRIPTS[first];
+  const script = knownProtocol(protocol)?.notPlayed?.includes(first) ? undefined : SCRIPTS[first];
   return (script ?? plain)(turn);
 }
 

@@ -1,21 +1,9 @@
 // Points the page at another gateway.
 
 import { useId, useState, type FormEvent } from "react";
-import type { Protocol } from "turnwire";
 import { Modal } from "../ui/Modal";
 import { isProtocol, knownProtocol, PROTOCOLS, withProtocol } from "./protocols";
 import { defaultSettings, type Settings } from "./settings";
-
-const ADDRESS_HINTS: Record<Protocol, string> = {
-  truefoundry: "With the tenant, such as https://gateway.example/acme",
-  trueforge: "Without /api/v1, such as https://forge.example",
-  tirea: "Without /v1; the server must allow this page to call it",
-  awaken: "Without /v1; the server must allow this page to call it",
-  aap: "Without /meta; the server must allow this page to call it",
-  "turn-rpc": "The URL of the WebSocket. A page cannot send an authorization header with it: see the documentation of turn-rpc",
-  "ag-ui": "The address of the agent itself; the server must allow this page to call it",
-  codex: "The URL of a relay: app-server refuses pages, so start the gateway’s relay in front of it, with --upstream",
-};
 
 interface Props {
   settings: Settings;
@@ -55,7 +43,7 @@ export function SettingsDialog({ settings, onSave, onClose }: Props) {
           value={draft.baseUrl}
           onChange={(event) => change({ baseUrl: event.target.value })}
         />
-        <p className="faint">{ADDRESS_HINTS[draft.protocol]}</p>
+        <p className="faint">{knownProtocol(draft.protocol)?.hint}</p>
 
         <label htmlFor={`${id}-agent`}>Agent</label>
         <input

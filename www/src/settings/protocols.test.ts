@@ -65,7 +65,7 @@ describe("choosing a protocol", () => {
 
 describe("stored settings", () => {
   it("come back, but for the token", () => {
-    for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "aap", "turn-rpc", "codex", "ag-ui"] as const) {
+    for (const { id: protocol } of PROTOCOLS) {
       const own = settings({ protocol, baseUrl: demoAddress(protocol), token: "secret" });
       saveSettings(own);
       expect([...stored.values()].join()).not.toMatch(/secret|page\.example/);

@@ -10,6 +10,8 @@ export interface KnownProtocol {
   readonly short: string;
   /** Its path at the page's own origin; null if the gateway that serves the page does not speak it. */
   readonly path: string | null;
+  /** What a URL of its servers looks like, and what they must do. */
+  readonly hint: string;
   /** A suggested URL for such a protocol. */
   readonly address?: string;
   /** The agents of its servers, if all have the same. */
@@ -20,34 +22,87 @@ export interface KnownProtocol {
   readonly relay?: "keeps" | "passes";
   /** The page sends its token in the URL, which the development gateway accepts. */
   readonly tokenInQuery?: true;
+  /** The scripts of a page without a gateway that it cannot show. */
+  readonly notPlayed?: readonly string[];
 }
 
 export const PROTOCOLS: readonly KnownProtocol[] = [
-  { id: "truefoundry", name: "TrueFoundry gateway", short: "TrueFoundry", path: "/demo", agent: "support-bot", relay: "passes" },
-  { id: "trueforge", name: "TrueForge", short: "TrueForge", path: "", agent: "support-bot" },
-  { id: "tirea", name: "tirea", short: "tirea", path: "/tirea", agent: "support-bot", relay: "keeps" },
-  { id: "awaken", name: "awaken", short: "awaken", path: "/awaken", agent: "support-bot", relay: "passes" },
-  { id: "aap", name: "Agent Application Protocol", short: "AAP", path: "/aap", agent: "support-bot", relay: "keeps" },
+  {
+    id: "truefoundry",
+    name: "TrueFoundry gateway",
+    short: "TrueFoundry",
+    path: "/demo",
+    hint: "With the tenant, such as https://gateway.example/acme",
+    agent: "support-bot",
+    relay: "passes",
+  },
+  {
+    id: "trueforge",
+    name: "TrueForge",
+    short: "TrueForge",
+    path: "",
+    hint: "Without /api/v1, such as https://forge.example",
+    agent: "support-bot",
+  },
+  {
+    id: "tirea",
+    name: "tirea",
+    short: "tirea",
+    path: "/tirea",
+    hint: "Without /v1; the server must allow this page to call it",
+    agent: "support-bot",
+    relay: "keeps",
+  },
+  {
+    id: "awaken",
+    name: "awaken",
+    short: "awaken",
+    path: "/awaken",
+    hint: "Without /v1; the server must allow this page to call it",
+    agent: "support-bot",
+    relay: "passes",
+  },
+  {
+    id: "aap",
+    name: "Agent Application Protocol",
+    short: "AAP",
+    path: "/aap",
+    hint: "Without /meta; the server must allow this page to call it",
+    agent: "support-bot",
+    relay: "keeps",
+    notPlayed: ["subagents"],
+  },
   {
     id: "turn-rpc",
     name: "JSON-RPC turn gateway",
     short: "turn-rpc",
     path: "/turn-rpc",
+    hint: "The URL of the WebSocket. A page cannot send an authorization header with it: see the documentation of turn-rpc",
     agents: ["Agent", "Chat"],
     agent: "Agent",
     relay: "passes",
     tokenInQuery: true,
+    notPlayed: ["approval", "subagents"],
   },
   {
     id: "codex",
     name: "Codex app-server",
     short: "Codex",
     path: null,
+    hint: "The URL of a relay: app-server refuses pages, so start the gateway’s relay in front of it, with --upstream",
     address: "ws://127.0.0.1:8791",
     agent: "codex",
     tokenInQuery: true,
   },
-  { id: "ag-ui", name: "AG-UI", short: "AG-UI", path: "/ag-ui", agent: "support-bot" },
+  {
+    id: "ag-ui",
+    name: "AG-UI",
+    short: "AG-UI",
+    path: "/ag-ui",
+    hint: "The address of the agent itself; the server must allow this page to call it",
+    agent: "support-bot",
+    notPlayed: ["subagents"],
+  },
 ];
 
 /** The protocols of the gateway that serves the page. */

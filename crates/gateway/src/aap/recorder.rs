@@ -8,10 +8,13 @@ use serde::Serialize;
 use super::message::{Block, Call, Content, Message};
 use super::session::{App, Session};
 use super::sub_agents::SubAgents;
-use super::traps::{BLOCK_RESULTS, PLAIN_CONTENT, SILENT_GRANT, TEXT_FIRST, THROW, TWICE_STORED, USE_DENIED};
+use super::traps::{
+    BLOCK_RESULTS, PLAIN_CONTENT, SILENT_GRANT, TEXT_FIRST, THROW, TWICE_STORED, UNKNOWN_TERMINATION,
+    USE_DENIED,
+};
 use super::wire::{Event, Mode, StopReason, Wire};
 use crate::agents::{Draft, Drafts, FinishReason, MAIN, Step};
-use crate::faults::{Traps, UNKNOWN_TERMINATION};
+use crate::faults::Traps;
 
 /// Writes one turn.
 pub(super) struct Recorder {

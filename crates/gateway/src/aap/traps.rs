@@ -3,6 +3,12 @@
 use crate::faults::traps;
 
 traps! {
+    // What other protocols know as well.
+    SILENCE = "silence:MS": "AAP: the provider says nothing for so long",
+    UNKNOWN_TYPE = "unknown-type": "AAP: an event of an unknown type",
+    UNKNOWN_TERMINATION = "unknown-termination": "AAP: the run ends for an unknown reason",
+    NOTHING = "nothing": "AAP: no events, for a turn that is not even begun",
+    // What only this one knows.
     LOST_END = "lost-end": "AAP: `turn_stop` gets lost, with whole messages all of the last round",
     THROW = "throw:N": "AAP: the model fails after N deltas: `turn_stop` twice, none at all, or a 500",
     SILENT_GRANT = "silent-grant": "AAP: a granted call runs without a `tool_result`",

@@ -13,10 +13,10 @@ use super::recorder::Recorder;
 use super::scripts::{Act, Acts, steps};
 use super::server::Server;
 use super::threads::{App, Thread};
-use super::traps::{BAD_PATCH, ERROR_EVENT, ERROR_FIRST};
+use super::traps::{BAD_PATCH, ERROR_EVENT, ERROR_FIRST, SILENCE};
 use super::waiting::{By, Rejection, Taken, Waiting};
 use crate::agents::{Answers, MAIN, Resume, Step, Steps};
-use crate::faults::{SILENCE, Traps};
+use crate::faults::Traps;
 use crate::store::Turn;
 use crate::turns::{self, Clock, Flow, Stop};
 

@@ -19,12 +19,12 @@ use super::scripts;
 use super::server::Server;
 use super::stream::{events, nothing};
 use super::threads::{App, Thread, ThreadState};
-use super::traps::{BUSY, DROP_PENDING, LOST_MESSAGE};
+use super::traps::{BUSY, DROP_PENDING, LOST_MESSAGE, NOTHING};
 use super::waiting::{Rejection, Waiting};
 use super::wire::Wire;
 use crate::agents::saying;
 use crate::context::bearer;
-use crate::faults::{NOTHING, Traps};
+use crate::faults::Traps;
 use crate::http::Output;
 use crate::store::{Turn, random_suffix};
 

@@ -3,6 +3,12 @@
 use crate::faults::traps;
 
 traps! {
+    // What other protocols know as well.
+    SILENCE = "silence:MS": "AG-UI: the provider says nothing for so long",
+    UNKNOWN_TYPE = "unknown-type": "AG-UI: an event of an unknown type",
+    UNKNOWN_TERMINATION = "unknown-termination": "AG-UI: the run ends for an unknown reason",
+    NOTHING = "nothing": "AG-UI: no events, for a turn that is not even begun",
+    MESSAGES_SNAPSHOT = "messages-snapshot": "AG-UI: the run ends with all messages so far",
     // Which version is spoken.
     LEGACY = "legacy": "AG-UI: 0.x: no version, outcome of success, usage, metadata or sub-agents",
     NO_VERSION = "no-version": "AG-UI: 1.0 without `protocolVersion` and outcome of success",

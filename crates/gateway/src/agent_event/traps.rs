@@ -3,6 +3,12 @@
 use crate::faults::traps;
 
 traps! {
+    // What other protocols know as well.
+    SILENCE = "silence:MS": "AgentEvent: the provider says nothing for so long",
+    UNKNOWN_TYPE = "unknown-type": "AgentEvent: an event of an unknown type",
+    UNKNOWN_TERMINATION = "unknown-termination": "AgentEvent: the run ends for an unknown reason",
+    MESSAGES_SNAPSHOT = "messages-snapshot": "AgentEvent: the run begins with all messages so far",
+    // What only this one knows.
     LEAK = "leak": "AgentEvent: envelopes carry the ids and numbers of other runs",
     ERROR_EOF = "error-eof:N": "AgentEvent: after N events an error of the server's state, then a clean end",
     RELAY_ERROR = "relay-error:N": "AgentEvent: the same with a flat error of its relay",

@@ -10,8 +10,8 @@ use super::event::{ErrorData, Event, Termination};
 use super::message::Message;
 use super::run::Run;
 use super::server::Dialect;
-use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR};
-use crate::faults::{Traps, UNKNOWN_TERMINATION};
+use super::traps::{ERROR_EOF, LEAK, RELAY_ERROR, UNKNOWN_TERMINATION};
+use crate::faults::Traps;
 use crate::http::write_frame;
 use crate::time::now_ms;
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, Error};
 
 use super::fault::{Ending, Fault, Instead, Malformed, Mark, Numbers, Refusal, Run};
-use super::trap::{SHARED, Trap, TrapKind};
+use super::trap::{Trap, TrapKind, shared};
 
 /// The longest pause, in milliseconds: a day.
 const LONGEST_PAUSE: u64 = 86_400_000;
@@ -113,14 +113,16 @@ impl Faults {
 impl Grammar {
     /// The faults with the traps of these protocols.
     pub(crate) fn new(traps: impl IntoIterator<Item = TrapKind>) -> Self {
-        Self { traps: SHARED.iter().copied().chain(traps).collect() }
+        Self { traps: traps.into_iter().collect() }
     }
 
     /// All faults as text, a line each: the syntax and the effect.
     pub(crate) fn catalog(&self) -> String {
-        let kinds = KINDS.iter().map(|kind| (kind.form, kind.about));
-        let traps = self.traps.iter().map(|trap| (trap.form, trap.about));
-        let lines = kinds.chain(traps).chain(LAST).map(|(form, about)| format!("  {form:<31} {about}"));
+        let owned = |(form, about): (_, &str)| (form, about.to_owned());
+        let kinds = KINDS.iter().map(|kind| (kind.form, kind.about)).map(owned);
+        let last = LAST.into_iter().map(owned);
+        let lines =
+            kinds.chain(shared(&self.traps)).chain(last).map(|(form, about)| format!("  {form:<31} {about}"));
         lines.collect::<Vec<_>>().join("\n")
     }
 

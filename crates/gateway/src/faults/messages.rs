@@ -145,10 +145,13 @@ fn malformed(kind: Malformed) -> OutFrame {
 #[cfg(test)]
 mod tests {
     use super::super::grammar::Grammar;
+    use super::super::trap::TrapKind;
     use super::*;
 
     fn editor(faults: &str) -> MessageEditor {
-        MessageEditor::new(Grammar::new([]).parse(faults).expect("faults").list)
+        MessageEditor::new(
+            Grammar::new([TrapKind::new("unknown-type", "")]).parse(faults).expect("faults").list,
+        )
     }
 
     /// What comes of the frames `1`, `2`, `3`, `4`, of which the last is the turn's.

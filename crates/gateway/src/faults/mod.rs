@@ -42,6 +42,4 @@ pub(crate) use plan::{JournalPlace, PlannedText, SentFrame};
 pub(crate) use request::View;
 pub(crate) use streams::OpenStream;
 pub(crate) use surface::{On, Surface};
-pub(crate) use trap::{
-    MESSAGES_SNAPSHOT, NOTHING, SILENCE, TrapKind, Traps, UNKNOWN_TERMINATION, UNKNOWN_TYPE, traps,
-};
+pub(crate) use trap::{TrapKind, Traps, traps};

@@ -8,7 +8,7 @@ pub(crate) struct TrapKind {
     /// How it is written, with its arguments: N counts from 1, MS are milliseconds, BYTES is a size, and a
     /// word in lower case is itself. Brackets stand around what can be left out.
     pub(crate) form: &'static str,
-    /// What it does, beginning with the protocols that know it.
+    /// The protocols that know it, a colon, and what it does.
     pub(crate) about: &'static str,
 }
 
@@ -33,26 +33,26 @@ impl TrapKind {
     }
 }
 
-/// The model says nothing for so many milliseconds.
-pub(crate) const SILENCE: TrapKind =
-    TrapKind::new("silence:MS", "AgentEvent, AAP, AG-UI, turn-rpc: the provider says nothing for so long");
-/// An event of a type that no client knows.
-pub(crate) const UNKNOWN_TYPE: TrapKind =
-    TrapKind::new("unknown-type", "AgentEvent, AAP, AG-UI, turn-rpc: an event of an unknown type");
-/// A reason of the turn's end that no client knows.
-pub(crate) const UNKNOWN_TERMINATION: TrapKind =
-    TrapKind::new("unknown-termination", "AgentEvent, AAP, AG-UI: the run ends for an unknown reason");
-/// The answer is a stream of no events.
-pub(crate) const NOTHING: TrapKind =
-    TrapKind::new("nothing", "AAP, AG-UI: no events, for a turn that is not even begun");
-/// All messages come in one event.
-pub(crate) const MESSAGES_SNAPSHOT: TrapKind = TrapKind::new(
-    "messages-snapshot",
-    "AgentEvent: the run begins with all messages so far; AG-UI: it ends with them",
-);
-/// The traps that several protocols know.
-pub(super) const SHARED: [TrapKind; 5] =
-    [SILENCE, UNKNOWN_TYPE, UNKNOWN_TERMINATION, NOTHING, MESSAGES_SNAPSHOT];
+/// What each trap does, by its form. Protocols that know the same trap are together.
+pub(super) fn shared(traps: &[TrapKind]) -> Vec<(&'static str, String)> {
+    let mut lines: Vec<(&str, Vec<(String, &str)>)> = Vec::new();
+    for &TrapKind { form, about } in traps {
+        let (name, what) = about.split_once(": ").unwrap_or(("", about));
+        let at = lines.iter().position(|(known, _)| *known == form).unwrap_or_else(|| {
+            lines.push((form, Vec::new()));
+            lines.len() - 1
+        });
+        let texts = &mut lines[at].1;
+        match texts.iter_mut().find(|(_, known)| *known == what) {
+            Some((names, _)) => *names = format!("{names}, {name}"),
+            None => texts.push((name.to_owned(), what)),
+        }
+    }
+    let joined = |texts: Vec<(String, &str)>| {
+        texts.iter().map(|(names, what)| format!("{names}: {what}")).collect::<Vec<_>>().join("; ")
+    };
+    lines.into_iter().map(|(form, texts)| (form, joined(texts))).collect()
+}
 
 /// The traps of one turn.
 #[derive(Debug, Clone, Default)]
@@ -73,9 +73,9 @@ impl Traps {
         self.find(kind).map(|trap| trap.number)
     }
 
-    /// How long the model says nothing.
-    pub(crate) fn silence(&self) -> Duration {
-        Duration::from_millis(self.number(&SILENCE).unwrap_or_default())
+    /// The time that was given with this trap; none if the turn does not have it.
+    pub(crate) fn time(&self, kind: &TrapKind) -> Duration {
+        Duration::from_millis(self.number(kind).unwrap_or_default())
     }
 
     /// Whether this trap was asked for with its optional word.

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::recorder::Recorder;
 use super::scripts::{Act, Acts, steps};
+use super::traps::SILENCE;
 use crate::agents::Resume;
 use crate::turns::{self, Clock, Flow, Script, Stop};
 
@@ -25,7 +26,7 @@ impl Player {
     }
 
     async fn run(&mut self, acts: Acts) -> Flow {
-        self.clock.sleep(self.recorder.traps().silence()).await?;
+        self.clock.sleep(self.recorder.traps().time(&SILENCE)).await?;
         turns::play(self, acts.peekable()).await
     }
 }

@@ -12,10 +12,11 @@ use super::recovery::{Recovery, RecoveryEvent};
 use super::scripts::Act;
 use super::task::Task;
 use super::thread::{App, Mode, Thread};
+use super::traps::UNKNOWN_TYPE;
 use super::turn::Status;
 use super::turn_writer::TurnWriter;
 use crate::agents::{Answers, Approval, Drafts, MAIN, Step, serve};
-use crate::faults::{Traps, UNKNOWN_TYPE};
+use crate::faults::Traps;
 
 /// Writes one turn, and those of its sub-agents.
 pub(super) struct Recorder {

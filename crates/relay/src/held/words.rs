@@ -20,6 +20,9 @@ pub struct Words {
     pub(super) thread: &'static [&'static str],
 }
 
+/// The protocols over sockets, each with its method names.
+const SPOKEN: &[(Protocol, Words)] = &[(Protocol::Codex, CODEX), (Protocol::TurnRpc, TURN_RPC)];
+
 /// Codex app-server, as of version 0.169.
 const CODEX: Words = Words {
     greeting: "initialize",
@@ -46,15 +49,6 @@ impl Words {
     /// The method names of a protocol that uses sockets.
     #[must_use]
     pub fn of(protocol: Protocol) -> Option<&'static Self> {
-        match protocol {
-            Protocol::Codex => Some(&CODEX),
-            Protocol::TurnRpc => Some(&TURN_RPC),
-            Protocol::Aap
-            | Protocol::Tirea
-            | Protocol::Awaken
-            | Protocol::TrueFoundry
-            | Protocol::TrueForge
-            | Protocol::AgUi => None,
-        }
+        SPOKEN.iter().find(|(spoken, _)| *spoken == protocol).map(|(_, words)| words)
     }
 }

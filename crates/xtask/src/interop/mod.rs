@@ -44,6 +44,11 @@ pub(crate) enum Vendor {
 }
 
 impl Vendor {
+    /// Whether a quick run leaves its software out: it is 400 MB to download, or more.
+    pub(crate) fn is_large(self) -> bool {
+        matches!(self, Self::AgUiServers | Self::Codex)
+    }
+
     /// All of them.
     pub(crate) const ALL: [Self; 6] =
         [Self::Truefoundry, Self::Tirea, Self::TurnRpc, Self::AgUi, Self::AgUiServers, Self::Codex];

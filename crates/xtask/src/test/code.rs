@@ -32,8 +32,6 @@ const GATEWAY_PORT: u16 = 8797;
 const RELAY_PORT: u16 = 8817;
 /// How many seconds each fuzz target runs, in a quick run and in a full one.
 const FUZZ_SECONDS: [u64; 2] = [3, 15];
-/// The vendors that a quick run leaves out: each is 400 MB to download.
-const LARGE: [Vendor; 2] = [Vendor::AgUiServers, Vendor::Codex];
 /// The families that a quick run lints separately: one over `fetch` with the least features, and the one over sockets.
 const QUICK_FAMILIES: [&str; 2] = ["truefoundry", "turn-rpc"];
 
@@ -186,7 +184,7 @@ pub(super) fn interop(session: &Session<'_>) -> Result<Verdict> {
     session.package()?;
     // One of them takes minutes to compile: a quick run includes it only where that is done.
     let has_tirea = rust::has_tirea_server()?;
-    let is_late = |vendor: &Vendor| LARGE.contains(vendor) || (*vendor == Vendor::Tirea && !has_tirea);
+    let is_late = |vendor: &Vendor| vendor.is_large() || (*vendor == Vendor::Tirea && !has_tirea);
     let (large, others): (Vec<_>, Vec<_>) = Vendor::ALL.into_iter().partition(is_late);
     let count = session.scope.of(others.len(), Vendor::ALL.len(), "vendors");
     let mut tally = Tally::default();

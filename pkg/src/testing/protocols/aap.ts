@@ -1,5 +1,6 @@
 // The Agent Application Protocol, version 3: turns that cannot be read again, and a history of whole messages.
 import { told, type Conversation } from "../conversation.js";
+import type { Fakes } from "../fake.js";
 import type { Asked, Reply, Routes } from "../http.js";
 import { FrameLog } from "../log.js";
 import { asText, type Answer, type Ending, type ToolCall, type Writer } from "../script.js";
@@ -18,8 +19,11 @@ interface Session {
 /** What an agent can do. Every turn is a stream. */
 const CAPABILITIES = { application: { tools: {} }, history: { compacted: {}, full: {} }, image: { data: {}, http: {} }, stream: { delta: {}, message: {} } };
 
+/** The fakes of this family. */
+export const fakes = { aap: { routes: aap } } satisfies Fakes;
+
 /** The routes of a server. */
-export function aap(world: World): Routes {
+function aap(world: World): Routes {
   const sessions = new Map<string, Session>();
   const inSession = (answer: (session: Session, asked: Asked) => Reply) => (asked: Asked) => {
     const session = sessions.get(asked.names[0]!);

@@ -1,5 +1,6 @@
 // AG-UI, version 1.0: one address, runs with the whole conversation in each request, and nothing that can be read again.
 import { told, type Conversation } from "../conversation.js";
+import type { Fakes } from "../fake.js";
 import type { Asked, Reply, Routes } from "../http.js";
 import { FrameLog } from "../log.js";
 import { asText, type Answer, type Ending, type ToolCall, type Writer } from "../script.js";
@@ -8,8 +9,11 @@ import { textOf } from "./truefoundry.js";
 
 type Data = Record<string, any>;
 
+/** The fakes of this family. */
+export const fakes = { "ag-ui": { routes: agUi } } satisfies Fakes;
+
 /** The routes of a server: the base URL is its only address. */
-export function agUi(world: World): Routes {
+function agUi(world: World): Routes {
   const threads = new Map<string, Conversation>();
   const run = ({ body }: Asked): Reply => {
     const { threadId, runId, messages } = body;

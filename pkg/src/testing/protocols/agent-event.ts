@@ -1,6 +1,7 @@
 // AgentEvent as tirea and awaken speak it. tirea's runs are lost with their reader; awaken keeps all events of a run.
 import type { Conversation } from "../conversation.js";
 import { told } from "../conversation.js";
+import type { Fakes } from "../fake.js";
 import type { Asked, Reply, Routes } from "../http.js";
 import { missing } from "../http.js";
 import { FrameLog } from "../log.js";
@@ -21,8 +22,14 @@ interface Thread {
   readonly messages: Data[];
 }
 
+/** The fakes of this family. */
+export const fakes = {
+  tirea: { routes: (world) => agentEvent(world, "tirea"), agents: "silent" },
+  awaken: { routes: (world) => agentEvent(world, "awaken"), agents: "silent" },
+} satisfies Fakes;
+
 /** The routes of a server. */
-export function agentEvent(world: World, dialect: Dialect): Routes {
+function agentEvent(world: World, dialect: Dialect): Routes {
   const threads = new Map<string, Thread>();
   const runs = new Map<string, Run>();
   const isTirea = dialect === "tirea";

@@ -3,7 +3,7 @@ import { told, type Conversation } from "../conversation.js";
 import { asText, type Answer, type Ending, type ToolCall, type Writer } from "../script.js";
 import type { Peer, Speak } from "../socket.js";
 import type { World } from "../world.js";
-import { inputText, Refusal, respond } from "./turn-rpc.js";
+import { inputText, Refusal, respond } from "./json-rpc.js";
 
 type Data = Record<string, any>;
 

@@ -1,6 +1,7 @@
 // TrueFoundry's agent gateway, and TrueForge, its open-source server: turns with numbered events, which can be read again.
 import type { Conversation } from "../conversation.js";
 import { told } from "../conversation.js";
+import type { Fakes } from "../fake.js";
 import type { Asked, Reply, Routes } from "../http.js";
 import { missing } from "../http.js";
 import { FrameLog } from "../log.js";
@@ -32,8 +33,14 @@ function previousOf({ turns }: Session, named: string | undefined = "auto"): str
   return named === "none" ? null : named;
 }
 
+/** The fakes of this family. */
+export const fakes = {
+  truefoundry: { routes: (world) => truefoundry(world, "truefoundry"), agents: "asking", files: true },
+  trueforge: { routes: (world) => truefoundry(world, "trueforge"), agents: "asking", files: true },
+} satisfies Fakes;
+
 /** The routes of a server. */
-export function truefoundry(world: World, protocol: "truefoundry" | "trueforge"): Routes {
+function truefoundry(world: World, protocol: "truefoundry" | "trueforge"): Routes {
   const isGateway = protocol === "truefoundry";
   const sessions = new Map<string, Session>();
   const at = ROOTS[protocol];

@@ -1,8 +1,11 @@
 // turn-rpc over a socket: items that begin, grow and are completed, and records of them. Its server asks the user nothing.
 import { told, type Conversation } from "../conversation.js";
 import { asText, type Answer, type Ending, type ToolCall, type Writer } from "../script.js";
+import type { Fakes } from "../fake.js";
 import type { Peer, Speak } from "../socket.js";
 import type { World } from "../world.js";
+import { codex } from "./codex.js";
+import { inputText, Refusal, respond } from "./json-rpc.js";
 
 type Data = Record<string, any>;
 
@@ -17,33 +20,11 @@ interface Thread {
 const WORKSPACE = "workspace_1";
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
-/** A refusal, as an exception of a method. */
-export class Refusal extends Error {
-  readonly code: number;
-
-  constructor(message: string, code = -32600) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** Answers a request with what `answer` returns, or with its refusal. Returns whether it was one that got a result. */
-export function respond(peer: Peer, id: unknown, answer: () => object): boolean {
-  try {
-    peer.reply({ jsonrpc: "2.0", id, result: answer() });
-    return true;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    peer.reply({ jsonrpc: "2.0", id, error: { code: error.code, message: error.message } });
-    return false;
-  }
-}
-
-/** The text of an input's parts. */
-export const inputText = (input: readonly Data[]): string => input.map(({ text }) => text ?? "").join("");
+/** The fakes of this family. */
+export const fakes = { "turn-rpc": { speak: turnRpc }, codex: { speak: codex } } satisfies Fakes;
 
 /** What the server does with messages. */
-export function turnRpc(world: World): Speak {
+function turnRpc(world: World): Speak {
   const threads = new Map<string, Thread>();
   const find = ({ thread_id, threadId }: Data): Thread => {
     const thread = threads.get(thread_id ?? threadId);

@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 
 use super::pending::{CallAnswer, Pending};
 use super::recorder::{Recorder, TurnResponse};
+use super::traps::{SILENCE, UNKNOWN_TYPE};
 use super::wire::{Event, StopReason};
 use crate::agents::{Answers, Resume, Step, Steps};
-use crate::faults::UNKNOWN_TYPE;
 use crate::turns::{self, Clock, Flow, Script, Stop};
 
 /// What a turn begins with.
@@ -54,7 +54,7 @@ impl Player {
         if self.recorder.traps.has(&UNKNOWN_TYPE) {
             self.recorder.wire.send(&Event::Progress { percent: 50 });
         }
-        self.clock.sleep(self.recorder.traps.silence()).await?;
+        self.clock.sleep(self.recorder.traps.time(&SILENCE)).await?;
         let script = match beginning {
             Beginning::Script(steps) => steps.peekable(),
             Beginning::Answers(pending, answers) => self.answer(pending, answers).await?,

@@ -15,7 +15,7 @@ mod text;
 use super::conversation::Conversation;
 use super::event::Frame;
 use super::traps;
-use crate::faults::{MESSAGES_SNAPSHOT, TrapKind, Traps, UNKNOWN_TERMINATION, UNKNOWN_TYPE};
+use crate::faults::{TrapKind, Traps};
 
 /// What a habit can see beside the events.
 pub(super) struct Context<'a> {
@@ -48,15 +48,15 @@ pub(super) fn habits(traps: &Traps, answered: &[String]) -> Vec<Box<dyn Habit>> 
         (&traps::NO_TEXT, &|| Box::new(snapshots::NoText)),
         (&traps::NEW_IDS, &|| Box::new(snapshots::NewIds)),
         (&traps::NO_RESULTS, &|| Box::new(snapshots::NoResults)),
-        (&MESSAGES_SNAPSHOT, &|| Box::new(snapshots::AtEnd { all: true })),
+        (&traps::MESSAGES_SNAPSHOT, &|| Box::new(snapshots::AtEnd { all: true })),
         (&traps::DROPPED_MESSAGES, &|| Box::new(snapshots::AtEnd { all: false })),
         (&traps::DUPLICATE_START, &|| Box::new(calls::DuplicateStart::default())),
         (&traps::PARTIAL_STATE, &|| Box::new(snapshots::PartialState)),
         (&traps::THINKING, &|| Box::new(text::Thinking)),
         (&traps::CHUNKS, &|| Box::new(chunks::Chunks::default())),
         (&traps::STEPS, &|| Box::new(envelope::Steps::default())),
-        (&UNKNOWN_TYPE, &|| Box::new(envelope::UnknownType)),
-        (&UNKNOWN_TERMINATION, &|| Box::new(end::Ending::Unknown)),
+        (&traps::UNKNOWN_TYPE, &|| Box::new(envelope::UnknownType)),
+        (&traps::UNKNOWN_TERMINATION, &|| Box::new(end::Ending::Unknown)),
         (&traps::CANCELLED, &|| Box::new(end::Ending::Cancelled)),
         (&traps::BARE_FINISH, &|| Box::new(end::Ending::Bare)),
         (&traps::LATE_ERROR, &|| Box::new(end::Ending::LateError)),

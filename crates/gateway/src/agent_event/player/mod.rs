@@ -13,9 +13,8 @@ use super::message::{Message, Role};
 use super::progress::ToolStatus;
 use super::recorder::Recorder;
 use super::server::Dialect;
-use super::traps::RETRIES;
+use super::traps::{RETRIES, SILENCE};
 use crate::agents::{FinishReason, MAIN, MessageKey, Resume, Step, Steps};
-use crate::faults::SILENCE;
 use crate::turns::{self, Clock, Flow, Script, Stop};
 
 /// A tool that takes longer than this many beats reports its progress.

@@ -29,10 +29,9 @@ use super::server::Dialect;
 use super::state::{State, Totals};
 use super::sub_agents::SubAgents;
 use super::threads::{App, Thread};
-use super::traps::{LEGACY_PROGRESS, SUSPEND_LIVE};
+use super::traps::{LEGACY_PROGRESS, MESSAGES_SNAPSHOT, SUSPEND_LIVE};
 use super::wire::Wire;
 use crate::agents::{Draft, Drafts, MAIN, MessageKey, Step, tokens};
-use crate::faults::MESSAGES_SNAPSHOT;
 use commit::Commits;
 use round::{Round, RoundCall};
 

@@ -8,10 +8,9 @@ use super::super::event::{
 };
 use super::super::message::message_id;
 use super::super::server::Dialect;
-use super::super::traps::{ACTIVITY_DELTA, RETRY_STEP, STATE_DELTA, STREAM_RESET, TOOL_CANCEL};
+use super::super::traps::{ACTIVITY_DELTA, RETRY_STEP, STATE_DELTA, STREAM_RESET, TOOL_CANCEL, UNKNOWN_TYPE};
 use super::Recorder;
 use crate::agents::{MAIN, Step, Tool, call_id};
-use crate::faults::UNKNOWN_TYPE;
 
 /// The tool that runs while another call waits.
 const EXTRA_TOOL: &str = "watch_service";

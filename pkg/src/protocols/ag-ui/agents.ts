@@ -1,18 +1,18 @@
 // Sessions for servers that have none: the client creates them, and keeps their conversations in a store (AG-UI).
-import { Call } from "../boundary/calls.js";
-import type { Agent } from "../client/agent.js";
-import { ApiError, demand, InputError, Listeners, messageOf, newId, split, type TurnwireError, Watch } from "../client/face.js";
-import type { ManagedAgents, ManagedOptions, MakeSession, SessionListening } from "../client/managed-session.js";
-import type { KeptMessages, RunSettings } from "../client/run-settings.js";
-import { sessionStore, type TextStore } from "../common/store.js";
-import type { Limits } from "../transport/clocks.js";
-import type { ListOptions } from "../transport/lists.js";
-import type { Transport } from "../transport/transport.js";
-import type { Connection } from "../turn/connection.js";
-import type { SessionRecord } from "../wire/events.js";
-import { leaveEndedStreams } from "./ag-ui-grace.js";
-import { demandMessages, demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
-import { inTime, watchedStore } from "./watched-store.js";
+import { Call } from "../../boundary/calls.js";
+import type { Agent } from "../../client/agent.js";
+import { ApiError, demand, InputError, Listeners, messageOf, newId, split, type TurnwireError, Watch } from "../../client/face.js";
+import type { ManagedAgents, ManagedOptions, MakeSession, SessionListening } from "../../client/managed-session.js";
+import type { KeptMessages, RunSettings } from "./types.js";
+import { sessionStore, type TextStore } from "../../common/store.js";
+import type { Limits } from "../../transport/clocks.js";
+import type { ListOptions } from "../../transport/lists.js";
+import type { Transport } from "../../transport/transport.js";
+import type { Connection } from "../../turn/connection.js";
+import type { SessionRecord } from "../../wire/events.js";
+import { leaveEndedStreams } from "./grace.js";
+import { demandMessages, demandRunSettings, RUN_SETTINGS } from "./settings.js";
+import { inTime, watchedStore } from "../watched-store.js";
 
 /** What a session begins with. */
 export interface AgUiSetup {

@@ -1,5 +1,5 @@
 // The frames of AG-UI, as servers send them: `turn.on("native")`. Those of version 1.0, and those of version 0.x that have gone.
-import type { PatchOperation } from "./events.js";
+import type { PatchOperation } from "../../wire/events.js";
 
 /** What every frame may have. */
 interface AgUiFrame {

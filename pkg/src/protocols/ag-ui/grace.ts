@@ -1,8 +1,8 @@
 // Leaves streams that a server keeps open after the end of their turns: the core says how long to go on reading (AG-UI).
-import type { Exports } from "../boundary/boundary.js";
-import { ConnectionError } from "../client/face.js";
-import type { StreamBody, Transport } from "../transport/transport.js";
-import type { Connection } from "../turn/connection.js";
+import type { Exports } from "../../boundary/boundary.js";
+import { ConnectionError } from "../../client/face.js";
+import type { StreamBody, Transport } from "../../transport/transport.js";
+import type { Connection } from "../../turn/connection.js";
 
 /** The exports that only the core of these protocols has. */
 type GraceExports = Exports & { conversationGrace(turn: number): number };

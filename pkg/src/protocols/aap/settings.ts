@@ -1,6 +1,6 @@
 // Checks of an agent's settings.
-import type { AgentSettings, ServerTool } from "../client/agent.js";
-import { demand, demandNames, isObject } from "../client/face.js";
+import type { AgentSettings, ServerTool } from "../../client/agent.js";
+import { demand, demandNames, isObject } from "../../client/face.js";
 
 /** Throws an `InputError` unless these are settings of an agent. The error has no values: they may be secret. */
 export function demandSettings({ agentTools, agentOptions }: AgentSettings): void {

@@ -1,21 +1,21 @@
 // A session whose conversation the client keeps, for servers that need not remember anything: one run at a time, each with the
 // whole conversation, which is stored as it grows (AG-UI).
-import type { CoreSession, Exports } from "../boundary/boundary.js";
-import type { Capabilities } from "../boundary/capabilities.js";
-import { adopting, busy, capabilitiesOf, demandNames } from "../client/face.js";
-import type { History, HistoryPage } from "../client/history.js";
-import type { ConversationHost } from "../client/load.js";
-import type { ManagedSession, SessionListening } from "../client/managed-session.js";
-import type { RunSettings } from "../client/run-settings.js";
-import type { TurnStatus } from "../snapshot/snapshot.js";
-import type { ToolSpec } from "../tools/spec.js";
-import type { TurnInputItem, TurnState } from "../wire/events.js";
-import type { AgUiSetup } from "./ag-ui-agents.js";
-import { demandRunSettings, RUN_SETTINGS } from "./ag-ui-settings.js";
-import { readConversation } from "./conversation.js";
-import { Turnstile } from "./turnstile.js";
+import type { CoreSession, Exports } from "../../boundary/boundary.js";
+import type { Capabilities } from "../../boundary/capabilities.js";
+import { adopting, busy, capabilitiesOf, demandNames } from "../../client/face.js";
+import type { History, HistoryPage } from "../../client/history.js";
+import type { ConversationHost } from "../../client/load.js";
+import type { ManagedSession, SessionListening } from "../../client/managed-session.js";
+import type { RunSettings } from "./types.js";
+import type { TurnStatus } from "../../snapshot/snapshot.js";
+import type { ToolSpec } from "../../tools/spec.js";
+import type { TurnInputItem, TurnState } from "../../wire/events.js";
+import type { AgUiSetup } from "./agents.js";
+import { demandRunSettings, RUN_SETTINGS } from "./settings.js";
+import { readConversation } from "../conversation.js";
+import { Turnstile } from "../turnstile.js";
 
-export { AgUiAgents } from "./ag-ui-agents.js";
+export { AgUiAgents } from "./agents.js";
 
 /** The exports that only the core of these protocols has. */
 type ConversationExports = Exports & { conversationOf(session: number): number };

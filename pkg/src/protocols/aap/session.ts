@@ -1,22 +1,22 @@
 // A session of the Agent Application Protocol, whose servers know no turns: one turn at a time, with its pending calls read before
 // it, and the session's settings sent with it.
-import type { CoreSession } from "../boundary/boundary.js";
-import type { Capabilities } from "../boundary/capabilities.js";
-import type { AgentSettings, AgentTerms, KnownAgent, ServerTool } from "../client/agent.js";
-import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../client/face.js";
-import type { History, HistoryPage } from "../client/history.js";
-import type { ConversationHost } from "../client/load.js";
-import type { ManagedSession, SetUpRecord } from "../client/managed-session.js";
-import type { TurnStatus } from "../snapshot/snapshot.js";
-import type { ToolSpec } from "../tools/spec.js";
-import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../wire/events.js";
-import { readConversation as conversation } from "./conversation.js";
-import type { AapSetup } from "./aap-agents.js";
-import { demandSettings } from "./aap-settings.js";
-import { Turnstile } from "./turnstile.js";
+import type { CoreSession } from "../../boundary/boundary.js";
+import type { Capabilities } from "../../boundary/capabilities.js";
+import type { AgentSettings, AgentTerms, KnownAgent, ServerTool } from "../../client/agent.js";
+import { adopting, busy, capabilitiesOf, demand, demandNames, InputError } from "../../client/face.js";
+import type { History, HistoryPage } from "../../client/history.js";
+import type { ConversationHost } from "../../client/load.js";
+import type { ManagedSession, SetUpRecord } from "../../client/managed-session.js";
+import type { TurnStatus } from "../../snapshot/snapshot.js";
+import type { ToolSpec } from "../../tools/spec.js";
+import type { RequiredActionEvent, TurnInputItem, TurnRecord, TurnState } from "../../wire/events.js";
+import { readConversation as conversation } from "../conversation.js";
+import type { AapSetup } from "./agents.js";
+import { demandSettings } from "./settings.js";
+import { Turnstile } from "../turnstile.js";
 
-export { AapAgents } from "./aap-agents.js";
-export { relayed } from "./relay.js";
+export { AapAgents } from "./agents.js";
+export { relayed } from "../relay.js";
 
 /** Reads a page of a session's history. */
 export function readConversation(host: ConversationHost, page: HistoryPage): Promise<History> {

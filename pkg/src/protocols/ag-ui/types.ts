@@ -1,4 +1,7 @@
-// The session's settings for each run, for protocols whose conversation the client keeps (AG-UI).
+// The public types that only AG-UI has, and what it adds to the types of all protocols.
+import type { AgUiEvent } from "./frames.js";
+
+export type { AgUiEvent, AgUiInterrupt, AgUiOutcome, AgUiUsage } from "./frames.js";
 
 /** A fact that the agent should know, besides the messages. */
 export interface RunContext {
@@ -45,3 +48,27 @@ export type RunMessage = {
 
 /** The conversation before a session: messages, or what `session.messages()` returned. */
 export type KeptMessages = string | readonly RunMessage[];
+
+/** What a session is read with (`"ag-ui"`). */
+export interface KeptSessionOptions extends RunSettings {
+  /** The conversation so far; by default the one in `store` of `connect`. */
+  messages?: KeptMessages | undefined;
+}
+
+declare module "../../client/settings.js" {
+  interface SessionSettings extends RunSettings {}
+
+  interface KeptSettings extends KeptSessionOptions {}
+
+  interface PriorMessageUnion {
+    /** In the form of the protocol, or what `session.messages()` returned. */
+    "ag-ui": KeptMessages;
+  }
+}
+
+declare module "../../delivery/topics.js" {
+  interface NativeUnion {
+    /** A frame of a stream. */
+    "ag-ui": AgUiEvent;
+  }
+}

@@ -1,6 +1,6 @@
 // Checks of the settings of a session's runs (AG-UI).
-import { demand, isObject } from "../client/face.js";
-import type { KeptMessages, RunSettings } from "../client/run-settings.js";
+import { demand, isObject } from "../../client/face.js";
+import type { KeptMessages, RunSettings } from "./types.js";
 
 /** The names of the settings. */
 export const RUN_SETTINGS: readonly string[] = ["state", "context", "forwardedProps", "answerableTools", "recovery"];

@@ -1,13 +1,13 @@
 // Agents as servers of the Agent Application Protocol list them. A session there needs to know its agent.
-import { Call } from "../boundary/calls.js";
-import type { Agent, KnownAgent, StreamMode } from "../client/agent.js";
-import { demand, demandOptions, list, split, within } from "../client/face.js";
-import type { ManagedAgents, ManagedOptions, MakeSession, SetUpRecord } from "../client/managed-session.js";
-import type { Limits } from "../transport/clocks.js";
-import type { ListOptions } from "../transport/lists.js";
-import type { Server } from "../transport/retry.js";
-import type { SessionRecord } from "../wire/events.js";
-import { demandSettings } from "./aap-settings.js";
+import { Call } from "../../boundary/calls.js";
+import type { Agent, KnownAgent, StreamMode } from "../../client/agent.js";
+import { demand, demandOptions, list, split, within } from "../../client/face.js";
+import type { ManagedAgents, ManagedOptions, MakeSession, SetUpRecord } from "../../client/managed-session.js";
+import type { Limits } from "../../transport/clocks.js";
+import type { ListOptions } from "../../transport/lists.js";
+import type { Server } from "../../transport/retry.js";
+import type { SessionRecord } from "../../wire/events.js";
+import { demandSettings } from "./settings.js";
 
 /** What a session needs besides its record. */
 export interface AapSetup {
