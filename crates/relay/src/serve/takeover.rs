@@ -46,7 +46,7 @@ async fn begun(app: &App, key: &TurnKey, head: &Head) -> Result<Option<(usize, S
 
 fn go_on(app: &Arc<App>, agent: usize, claim: Claim, head: Head, name: String) {
     let known = Known { last: head.last, response: head.response, ..Known::default() };
-    // Readers that follow the turn here go on to follow it: it is in the log.
+    // Readers that follow the turn here go on to follow it, until this one sends its own away.
     let (hub, requests) = app.hubs.open(claim.key.clone(), claim.log, head.new.request, known);
     let first = First::Rest { name, last: head.last, bytes: head.bytes };
     let running = app.usage.take_over(Kind::Turn, &claim.key.subject.as_str().into());
