@@ -18,10 +18,9 @@ pub(super) async fn attach(call: &Call, session: Option<Session>, body: Bytes) -
     let header = call.head.get(edge::LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let after = Protocol::after(header, &call.query, &body);
     // What cannot be read is the agent's to refuse.
-    let kept = if after.is_some() {
-        kept(call, session.as_ref().map(|session| session.id().to_owned())).await?
-    } else {
-        None
+    let kept = match after {
+        Some(after) => kept(call, session.as_ref().map(|session| session.id().to_owned()), after).await?,
+        None => None,
     };
     let (Some(after), Some((key, source))) = (after, kept) else {
         return pass::pass(call, session, body).await;
@@ -43,14 +42,19 @@ pub(super) async fn attach(call: &Call, session: Option<Session>, body: Bytes) -
     .await
 }
 
-/// The turn as the log has it, if it has all of it so far. It is looked for among the few of its session by the name that the
-/// agent has given it.
-async fn kept(call: &Call, session: Option<String>) -> Result<Option<(TurnKey, Source)>, Refusal> {
+/// The turn as the log has it, if it has all of it so far, or all that comes after this place. It is looked for among the few of
+/// its session by the name that the agent has given it.
+async fn kept(
+    call: &Call,
+    session: Option<String>,
+    after: u64,
+) -> Result<Option<(TurnKey, Source)>, Refusal> {
     let app = &call.app;
     let turns =
         app.log.turns(call.agent().config.name.clone(), call.caller.subject.to_string(), session).await?;
     for (turn, head) in turns {
-        if head.is_expired || !matches!(head.end, None | Some(End::Done)) {
+        let is_whole = head.end.is_none() || head.end == Some(End::Done) && after <= head.last;
+        if head.is_expired || !is_whole {
             continue;
         }
         let key = call.key(&turn);

@@ -140,6 +140,29 @@ async fn what_the_agent_has_no_more_is_told_and_then_asked_of_itself() {
     assert_eq!(Stream::of(answer).rest().await, Ok(frames([3]) + &frame(4, DONE)));
 }
 
+/// Only the agent knows whether there is more of a turn that has ended than the log has.
+#[tokio::test]
+async fn a_place_after_the_end_in_the_log_is_asked_of_the_agent() {
+    let server = Server::start().await;
+    let relay = Relay::start(&kept(&server, ""));
+    let (stream, mut wire) = started(&relay, &server, 2).await;
+    wire.chunk(&frame(3, DONE)).await;
+    wire.end().await;
+    assert_eq!(stream.rest().await, Ok(read(1..=2)));
+    drop(wire);
+    let agent = async {
+        let mut wire = asked(&server, 4).await;
+        wire.chunk(&frame(5, DONE)).await;
+        wire.end().await;
+    };
+    let (answer, ()) = tokio::join!(sent(subscribe(&relay, 4)), agent);
+    assert_eq!(Stream::of(answer).rest().await, Ok(frame(5, DONE)));
+    assert_eq!(
+        Stream::of(sent(subscribe(&relay, 2)).await).rest().await,
+        Ok(format!("id: 3\ndata: {DONE}\n\n"))
+    );
+}
+
 #[tokio::test]
 async fn a_stop_is_the_agents_own_cancel() {
     let server = Server::start().await;
