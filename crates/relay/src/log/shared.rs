@@ -26,7 +26,7 @@ pub trait SharedLog: ReplayLog {
     /// [`LogError::Tail`](super::LogError::Tail) if the log ends before.
     fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes>;
     /// Makes a turn again that the log has lost as a whole, without its frames.
-    /// [`LogError::Fenced`](super::LogError::Fenced) if it is there, or was removed on purpose.
+    /// [`LogError::Fenced`](super::LogError::Fenced) if it is there, [`LogError::Removed`](super::LogError::Removed) if it was removed.
     fn restore(&self, claim: &Claim, new: NewTurn, response: Option<ResponseHead>) -> Answer<'_, ()>;
     /// The signs of life of all running turns.
     fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>>;

@@ -52,6 +52,8 @@ pub enum Event {
     NotAppended(Refusal),
     /// Another owner has taken the turn, or it is closed.
     Fenced,
+    /// The turn was removed from the log on purpose.
+    Removed,
     /// The last frame that the log has. It says so instead of taking an append, or when it is asked.
     Tail(u64),
     /// The log may answer again.
@@ -206,6 +208,11 @@ impl Owner {
             (_, Event::Appended) => self.acknowledged(&mut commands),
             (_, Event::NotAppended(refusal)) => self.refused(refusal, &mut commands),
             (_, Event::Fenced) => self.fenced(&mut commands),
+            (_, Event::Removed) => {
+                self.phase = Phase::Over;
+                let end = cut(CutReason::LogLost, UpstreamState::Running);
+                commands.extend([Command::HangUp, Command::Abandon(end)]);
+            }
             (_, Event::Tail(last)) => self.settle(last, &mut commands),
             (_, Event::Again) => self.repeat(self.next, &mut commands),
             (_, Event::Forgotten(last)) => self.forgotten(last, &mut commands),
@@ -333,9 +340,10 @@ impl Owner {
                 self.repeat(last + 1, commands);
             }
             Event::Appended | Event::NotAppended(Refusal::Away) => self.in_flight = None,
-            Event::NotAppended(Refusal::Full | Refusal::Lost) | Event::Forgotten(_) | Event::Fenced => {
-                self.phase = Phase::Over;
-            }
+            Event::NotAppended(Refusal::Full | Refusal::Lost)
+            | Event::Forgotten(_)
+            | Event::Fenced
+            | Event::Removed => self.phase = Phase::Over,
             _ => {}
         }
     }
@@ -481,6 +489,21 @@ mod tests {
                 prop_assert!(shown <= appended && appended <= sent);
                 prop_assert_eq!(owner.is_over(), end.is_some());
             }
+        }
+    }
+
+    #[test]
+    fn a_turn_that_was_removed_is_cut_and_written_no_more() {
+        let frames = Event::Frames { count: 1, bytes: 1, is_last: false, may_be_last: false };
+        for events in [&[Answered][..], &[Answered, Event::Named, frames, frames]] {
+            let mut owner = Owner::default();
+            for &event in events {
+                owner.on(event);
+            }
+            let told = Command::Abandon(cut(CutReason::LogLost, UpstreamState::Running));
+            assert_eq!(owner.on(Event::Removed), [Command::HangUp, told]);
+            assert!(owner.is_over() && !owner.is_replica());
+            assert_eq!(owner.on(Event::Appended), []);
         }
     }
 

@@ -191,6 +191,34 @@ async fn purge_removes_and_check_explains() {
     assert!(!is_good && said.contains("line 1: listen: "), "{said}");
 }
 
+/// A turn whose agent says nothing notices it in a file, and in memory with its next frame.
+#[tokio::test]
+async fn a_running_turn_that_is_purged_is_cut() {
+    let scratch = Scratch::new();
+    for log in [String::new(), scratch.log()] {
+        let (server, admin) = (Server::start().await, crate::deploy::free());
+        let relay = Relay::start(&format!("admin = \"{admin}\"\n{}", open(&server, &log)));
+        // Each of them has to notice.
+        let turns = [started(&relay, &server, "t", 1).await, started(&relay, &server, "u", 1).await];
+        let purge = reqwest::Client::new().delete(format!("http://{admin}/turns?subject=local"));
+        assert_eq!(sent(purge).await.text().await.expect("text"), "removed 2 turns\n");
+        for (stream, mut wire) in turns {
+            if log.is_empty() {
+                wire.chunk(&delta("more")).await;
+            }
+            let told = "event: turnwire.cut\ndata: {\"last\":1,\"reason\":\"log_lost\",\"upstream\":\"running\"}\n\n";
+            let read = stream.rest().await;
+            assert!(
+                read.as_ref().is_ok_and(|read| read.ends_with(told) && !read.contains("more")),
+                "{read:?}"
+            );
+            // The agent is hung up on, in one way or the other.
+            let _ = wire.read_to_end().await;
+        }
+        assert_eq!(status(relay.events("t", 0)).await, 404);
+    }
+}
+
 #[tokio::test]
 async fn the_relay_that_runs_purges_by_user_and_by_session() {
     let (server, admin) = (Server::start().await, crate::deploy::free());

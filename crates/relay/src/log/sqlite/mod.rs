@@ -42,7 +42,7 @@ pub struct SqliteLog {
     reader: Arc<Mutex<Connection>>,
     /// This process, unless it only has something to do beside others.
     process: Option<Process>,
-    /// What users want of this process's turns, and since when that is known.
+    /// This process's running turns and what users want of them, and since when that is known.
     wishes: Arc<Mutex<(Instant, HashMap<TurnKey, Wishes>)>>,
     watchers: Watchers,
 }
@@ -266,8 +266,11 @@ impl SharedLog for SqliteLog {
         let key = claim.key.clone();
         let mut wishes = lock(&self.wishes);
         if wishes.0.elapsed() < WISHED {
-            let answer = wishes.1.get(&key).copied().unwrap_or_default();
-            return Box::pin(async move { Ok(answer) });
+            return match wishes.1.get(&key).copied() {
+                Some(answer) => Box::pin(async move { Ok(answer) }),
+                // It is new, or was removed.
+                None => self.read_rows(move |rows| rows::head(rows, &key).map(|_| Wishes::default())),
+            };
         }
         // One turn asks for all of them.
         wishes.0 = Instant::now();
@@ -276,15 +279,22 @@ impl SharedLog for SqliteLog {
         let read = self.read_rows(move |rows| rows::wishes(rows, own));
         Box::pin(async move {
             let read = read.await?;
-            let answer = read.get(&key).copied().unwrap_or_default();
+            let answer = read.get(&key).copied();
             lock(&shared).1 = read;
-            Ok(answer)
+            answer.ok_or(LogError::Gone)
         })
     }
 
-    fn restore(&self, _claim: &Claim, _new: NewTurn, _response: Option<ResponseHead>) -> Answer<'_, ()> {
-        // A file loses nothing by itself.
-        Box::pin(async { Err(LogError::Fenced) })
+    fn restore(&self, claim: &Claim, _new: NewTurn, _response: Option<ResponseHead>) -> Answer<'_, ()> {
+        let head = self.head(claim.key.clone());
+        Box::pin(async {
+            match head.await {
+                Ok(_) => Err(LogError::Fenced),
+                // A file loses nothing by itself.
+                Err(LogError::Gone) => Err(LogError::Removed),
+                Err(error) => Err(error),
+            }
+        })
     }
 
     fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>> {

@@ -261,7 +261,7 @@ impl Kept {
             Err(error) => return Err(error),
         }
         if self.server.tail(&names::removed(&tag)).await?.is_some() {
-            return Err(LogError::Fenced);
+            return Err(LogError::Removed);
         }
         self.index.list(&self.server, &claim.key, &new).await?;
         self.server.make(&names::turn(&tag), Some(self.lifetimes.while_running()), Bytes::new()).await?;
