@@ -133,8 +133,9 @@ pub struct Owner {
     held_bytes: u64,
     /// The frames of the append that is on its way.
     in_flight: Option<InFlight>,
-    /// All bytes so far.
+    /// All bytes so far, which are those of the frames up to this one.
     bytes: u64,
+    counted: u64,
     /// How often the agent may still be asked for the rest until a frame comes, if it can be asked at all.
     tries: Option<u32>,
 }
@@ -164,7 +165,16 @@ enum Phase {
 
 impl Default for Owner {
     fn default() -> Self {
-        Self { phase: Phase::Asking, next: 1, held: 0, held_bytes: 0, in_flight: None, bytes: 0, tries: None }
+        Self {
+            phase: Phase::Asking,
+            next: 1,
+            held: 0,
+            held_bytes: 0,
+            in_flight: None,
+            bytes: 0,
+            counted: 0,
+            tries: None,
+        }
     }
 }
 
@@ -176,6 +186,7 @@ impl Owner {
             phase: Phase::Reading { may_be_last: false },
             next: last + 1,
             bytes,
+            counted: last,
             tries: Some(TRIES),
             ..Self::default()
         };
@@ -269,7 +280,12 @@ impl Owner {
     fn hold(&mut self, count: u64, bytes: u64) {
         self.held += count;
         self.held_bytes += bytes;
-        self.bytes += bytes;
+        // What the log has lost comes again, and is counted once.
+        let received = self.received();
+        if received > self.counted {
+            self.counted = received;
+            self.bytes += bytes;
+        }
     }
 
     /// The last frame that has come.
@@ -505,6 +521,26 @@ mod tests {
             assert!(owner.is_over() && !owner.is_replica());
             assert_eq!(owner.on(Event::Appended), []);
         }
+    }
+
+    #[test]
+    fn frames_that_come_again_are_counted_once() {
+        let frames = |mebibytes: u64| Event::Frames {
+            count: 1,
+            bytes: mebibytes << 20,
+            is_last: false,
+            may_be_last: false,
+        };
+        let mut owner = Owner::default();
+        for event in [Answered, Event::Named, frames(40), Event::Appended] {
+            owner.on(event);
+        }
+        assert_eq!(owner.on(Event::Forgotten(0)).last(), Some(&Command::Ask { after: 0, tried: 0 }));
+        for event in [Answered, frames(40), Event::Appended, frames(24), Event::Appended] {
+            assert!(!owner.on(event).contains(&Command::HangUp), "{event:?}");
+        }
+        assert!(owner.is_reading());
+        assert!(owner.on(frames(1)).contains(&Command::HangUp), "the turn is too large");
     }
 
     #[test]
