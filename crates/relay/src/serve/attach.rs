@@ -58,12 +58,11 @@ async fn kept(
             continue;
         }
         let key = call.key(&turn);
-        let first = match app.log.read(key.clone(), 0, 1).await {
-            Ok(frames) => frames,
+        let name = match app.name_of(&key, call.agent().config.protocol).await {
+            Ok(name) => name,
             Err(LogError::Gone) => continue,
             Err(error) => return Err(error.into()),
         };
-        let name = first.iter().find_map(|frame| call.agent().config.protocol.turn_named(frame));
         if name.is_some() && name == call.matched.turn {
             let hub = app.hubs.get(&key).map(Source::Open);
             let source = match hub {

@@ -40,8 +40,7 @@ async fn begun(app: &App, key: &TurnKey, head: &Head) -> Result<Option<(usize, S
     if !protocol.has_cursor() || head.response.is_none() || head.last == 0 {
         return Ok(None);
     }
-    let first = app.log.read(key.clone(), 0, 1).await?;
-    Ok(first.iter().find_map(|frame| protocol.turn_named(frame)).map(|name| (agent, name)))
+    Ok(app.name_of(key, protocol).await?.map(|name| (agent, name)))
 }
 
 fn go_on(app: &Arc<App>, agent: usize, claim: Claim, head: Head, name: String) {

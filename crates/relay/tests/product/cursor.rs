@@ -200,6 +200,31 @@ async fn after_a_crash_the_next_process_goes_on() {
 }
 
 #[tokio::test]
+async fn a_turn_is_named_by_whichever_of_its_first_frames_says_its_name() {
+    let (server, scratch) = (Server::start().await, Scratch::new());
+    let config = kept(&server, &scratch.log());
+    let relay = Relay::start(&config);
+    let agent = async {
+        let (mut wire, head) = server.accept().await;
+        wire.body(&head).await;
+        wire.write(STREAM).await;
+        wire.chunk(&(frame(1, &event(2)) + &frame(2, &event(1)))).await;
+        wire
+    };
+    let (answer, wire) = tokio::join!(sent(start(&relay)), agent);
+    Stream::of(answer).until("id: 2\n").await;
+    Stream::of(sent(subscribe(&relay, 0)).await).until("id: 2\n").await;
+    relay.kill();
+    drop(wire);
+    let relay = Relay::start(&config);
+    let mut wire = asked(&server, 2).await;
+    wire.chunk(&(frames([3]) + &frame(4, DONE))).await;
+    let rest = Stream::of(sent(subscribe(&relay, 2)).await).rest().await;
+    assert_eq!(rest, Ok(read([3])));
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
 async fn when_an_owner_dies_another_one_goes_on() {
     let (redis, streams) = (Redis::start(), Streams::on_disk());
     for store in [redis.url(), stored(&streams)] {
