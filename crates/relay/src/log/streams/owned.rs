@@ -27,8 +27,8 @@ type Owned<'u> = MutexGuard<'u, Option<Turn>>;
 impl Kept {
     /// The turn as the server has it.
     async fn fetched(&self, used: &Used, tag: &str) -> Result<Turn, LogError> {
-        let mut copy = used.copy.lock().await;
-        copy.refresh(&self.server, &names::turn(tag)).await?.cloned().ok_or(LogError::Gone)
+        let copy = used.refreshed(&self.server, &names::turn(tag)).await?;
+        copy.present().cloned().ok_or(LogError::Gone)
     }
 
     /// Writes the owner's next record, which it may if `is_permitted` says so of the turn: `Ok(false)` if the record is there already.
