@@ -118,6 +118,11 @@ impl Edge {
         host::named(request).is_some_and(|mut hosts| hosts.all(|host| self.is_own(host)))
     }
 
+    /// Whether a request names the admin address: by the relay's names, or by any address, as only names can be led elsewhere.
+    pub(crate) fn knows_admin_host(&self, request: &Request) -> bool {
+        Hosts::Addresses.allow(request) || self.knows_host(request)
+    }
+
     fn is_own(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         let name = host.rsplit_once(':').filter(|_| !host.ends_with(']')).map_or(&*host, |(name, _)| name);

@@ -186,6 +186,8 @@ pub enum LogError {
     Full,
     /// The turn does not exist.
     Gone,
+    /// The turn was removed on purpose, and is not restored.
+    Removed,
     /// The log's data of the turn cannot be read.
     Unreadable,
     /// The log itself failed, for this reason.
@@ -202,6 +204,7 @@ impl fmt::Display for LogError {
             Self::Closed => f.write_str("the turn has ended"),
             Self::Full => f.write_str("the log has no room"),
             Self::Gone => f.write_str("there is no such turn"),
+            Self::Removed => f.write_str("the turn was removed on purpose"),
             Self::Unreadable => f.write_str("what the log has of the turn cannot be read"),
             Self::Unreachable(cause) => write!(f, "the log failed: {cause}"),
         }

@@ -25,8 +25,8 @@ pub trait SharedLog: ReplayLog {
     /// Shows that the turn's owner is alive, and knows the log up to `last`. Returns what users want of the turn.
     /// [`LogError::Tail`](super::LogError::Tail) if the log ends before that.
     fn beat(&self, claim: &Claim, last: u64) -> Answer<'_, Wishes>;
-    /// Restores a turn that the log has lost completely, without its frames.
-    /// [`LogError::Fenced`](super::LogError::Fenced) if the turn exists, or was removed on purpose.
+    /// Restores a turn that the log has lost completely, without its frames. [`LogError::Fenced`](super::LogError::Fenced) if
+    /// the turn exists, [`LogError::Removed`](super::LogError::Removed) if it was removed on purpose.
     fn restore(&self, claim: &Claim, new: NewTurn, response: Option<ResponseHead>) -> Answer<'_, ()>;
     /// The signs of life of all running turns.
     fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>>;

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_named_by_its_first_frame() {
+    fn a_turn_is_named_by_one_frame() {
         let named = |frame: &str| Protocol::TrueFoundry.turn_named(frame.as_bytes());
         assert_eq!(named("data: {\"type\":\"turn.created\",\"turn_id\":\"t\"}\n\n"), Some("t".to_owned()));
         for other in [

@@ -7,12 +7,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{StatusCode, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, put};
 use tokio::time::{Instant, timeout};
 
 use super::App;
+use crate::edge::Foreign;
 use crate::held::EndReason;
 use crate::limits::Kind;
 use crate::log::{Purge, Size};
@@ -23,19 +24,25 @@ use crate::route;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn routes(app: Arc<App>) -> Router {
-    let actions =
-        Router::new().route("/drain", put(drain)).route("/turns", delete(purge)).layer(from_fn(refuse_pages));
     Router::new()
         .route("/metrics", get(metrics))
         .route("/livez", get(async || "ok\n"))
         .route("/readyz", get(ready))
-        .merge(actions)
+        .route("/drain", put(drain))
+        .route("/turns", delete(purge))
+        .layer(from_fn_with_state(app.clone(), refuse_pages))
         .with_state(app)
 }
 
-/// Browsers name the page in each request that changes something, even if the page's host name leads here.
-async fn refuse_pages(request: Request, next: Next) -> Response {
-    if request.headers().contains_key(header::ORIGIN) {
+/// A page reads nothing here, even if it has pointed its own host name at this address: browsers send the name that they call.
+/// They also name the page in each request that changes something.
+async fn refuse_pages(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let head = request.headers();
+    // Without a name it is a program.
+    if head.contains_key(header::HOST) && !app.edge.knows_admin_host(&request) {
+        return (StatusCode::FORBIDDEN, format!("{}\n", Foreign::Host.text())).into_response();
+    }
+    if head.contains_key(header::ORIGIN) {
         return (StatusCode::FORBIDDEN, "no page may do this\n").into_response();
     }
     next.run(request).await

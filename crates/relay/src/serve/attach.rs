@@ -19,10 +19,9 @@ pub(super) async fn attach(call: &Call, session: Option<Session>, body: Bytes) -
     let header = call.head.get(edge::LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let after = Protocol::after(header, &call.query, &body);
     // An invalid request is left to the agent to refuse.
-    let kept = if after.is_some() {
-        kept(call, session.as_ref().map(|session| session.id().to_owned())).await?
-    } else {
-        None
+    let kept = match after {
+        Some(after) => kept(call, session.as_ref().map(|session| session.id().to_owned()), after).await?,
+        None => None,
     };
     let (Some(after), Some((key, source))) = (after, kept) else {
         return pass::pass(call, session, body).await;
@@ -44,22 +43,27 @@ pub(super) async fn attach(call: &Call, session: Option<Session>, body: Bytes) -
     .await
 }
 
-/// The turn in the log, if the log has all of it so far. It is found among the session's few turns by the agent's id.
-async fn kept(call: &Call, session: Option<String>) -> Result<Option<(TurnKey, Source)>, Refusal> {
+/// The turn in the log, if the log has all of it so far, or all that comes after this offset. It is found among the session's
+/// few turns by the agent's id.
+async fn kept(
+    call: &Call,
+    session: Option<String>,
+    after: u64,
+) -> Result<Option<(TurnKey, Source)>, Refusal> {
     let app = &call.app;
     let turns =
         app.log.turns(call.agent().config.name.clone(), call.caller.subject.to_string(), session).await?;
     for (turn, head) in turns {
-        if head.is_expired || !matches!(head.end, None | Some(End::Done)) {
+        let is_whole = head.end.is_none() || head.end == Some(End::Done) && after <= head.last;
+        if head.is_expired || !is_whole {
             continue;
         }
         let key = call.key(&turn);
-        let first = match app.log.read(key.clone(), 0, 1).await {
-            Ok(frames) => frames,
+        let name = match app.name_of(&key, call.agent().config.protocol).await {
+            Ok(name) => name,
             Err(LogError::Gone) => continue,
             Err(error) => return Err(error.into()),
         };
-        let name = first.iter().find_map(|frame| call.agent().config.protocol.turn_named(frame));
         if name.is_some() && name == call.matched.turn {
             let hub = app.hubs.get(&key).map(Source::Open);
             let source = match hub {

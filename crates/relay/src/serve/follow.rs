@@ -10,11 +10,14 @@ use super::App;
 use super::hub::Hub;
 use crate::log::{Head, Hint, LogError, SharedLog, TurnKey};
 use crate::mutant::mutant;
+use crate::turn::{CutReason, End, UpstreamState};
 
 /// How often to read the log without a hint.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long the log may be behind what readers have seen, while its owner repairs it.
 const REPAIR: Duration = Duration::from_secs(3);
+/// The end of a turn that is no longer in the log.
+const LOST: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Unknown };
 /// How many bytes to read at once.
 const PAGE: usize = 256 << 10;
 
@@ -45,8 +48,10 @@ enum Found {
     Running,
     /// It has ended, and readers were informed.
     Ended,
-    /// The log ends before what readers have seen, or does not exist, temporarily or for good.
+    /// The log ends before what readers have seen, temporarily or for good.
     Shorter,
+    /// The log has no such turn: temporarily, while its owner restores a lost one, or for good, as it was removed.
+    Gone,
     /// It is a different log.
     Changed,
     /// The log does not answer.
@@ -95,7 +100,12 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
             Found::Running => shorter_since = None,
             Found::Nothing => {}
             Found::Ended => return true,
-            Found::Shorter if shorter_since.get_or_insert_with(Instant::now).elapsed() < REPAIR => {}
+            Found::Shorter | Found::Gone
+                if shorter_since.get_or_insert_with(Instant::now).elapsed() < REPAIR => {}
+            Found::Gone => {
+                hub.abandon(LOST);
+                return true;
+            }
             Found::Shorter | Found::Changed => return false,
         }
     }
@@ -124,7 +134,7 @@ fn took(hub: &Hub, hint: Hint) -> bool {
 async fn look(shared: &dyn SharedLog, key: &TurnKey, hub: &Hub) -> Found {
     let head = match shared.head(key.clone()).await {
         Ok(head) => head,
-        Err(LogError::Gone) => return Found::Shorter,
+        Err(LogError::Gone) => return Found::Gone,
         Err(_) => return Found::Nothing,
     };
     if head.log != hub.log {

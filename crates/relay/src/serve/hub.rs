@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -57,6 +57,8 @@ pub(super) struct Hub {
     pages: tokio::sync::Mutex<VecDeque<(u64, Vec<Bytes>)>>,
     /// The owner, if it is in this process.
     owner: Option<mpsc::UnboundedSender<Request>>,
+    /// What followed the turn here when another relay had it. Its readers stay with it, and leave with this one's.
+    before: Option<Weak<Hub>>,
     readers: AtomicUsize,
     all_bytes: Arc<AtomicUsize>,
 }
@@ -92,6 +94,9 @@ impl Hub {
     /// Makes all readers reconnect.
     pub(super) fn send_away(&self) {
         self.known.send_modify(|known| known.departures += 1);
+        if let Some(before) = self.before.as_ref().and_then(Weak::upgrade) {
+            before.send_away();
+        }
     }
 
     /// Records that the agent has begun to answer.
@@ -265,8 +270,11 @@ impl Hubs {
         known: Known,
     ) -> (Arc<Hub>, mpsc::UnboundedReceiver<Request>) {
         let (asked, requests) = mpsc::unbounded_channel();
-        let hub = Arc::new(self.hub(log, request, known, Some(asked)));
-        lock(&self.open).insert(key, hub.clone());
+        let mut hub = self.hub(log, request, known, Some(asked));
+        let mut open = lock(&self.open);
+        hub.before = open.get(&key).map(Arc::downgrade);
+        let hub = Arc::new(hub);
+        open.insert(key, hub.clone());
         (hub, requests)
     }
 
@@ -297,6 +305,7 @@ impl Hubs {
             ring: Mutex::default(),
             pages: tokio::sync::Mutex::default(),
             owner,
+            before: None,
             readers: AtomicUsize::new(0),
             all_bytes: self.bytes.clone(),
         }
@@ -331,4 +340,37 @@ impl Hubs {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // No critical section here panics halfway.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::NewTurn;
+
+    #[test]
+    fn readers_of_a_turn_that_was_followed_are_sent_away_by_its_next_owner() {
+        let (hubs, key) =
+            (Hubs::default(), TurnKey { upstream: "a".into(), subject: "u".into(), turn: "t".into() });
+        let head = Head {
+            log: 1,
+            epoch: 1,
+            last: 3,
+            bytes: 9,
+            response: None,
+            end: None,
+            is_expired: false,
+            new: NewTurn { session: None, request: [0; 32] },
+        };
+        let (followed, _) = hubs.follow(key.clone(), head);
+        let departures = |hub: &Hub| hub.watch().borrow().departures;
+        let (owned, _requests) = hubs.open(key.clone(), 1, [0; 32], Known::default());
+        assert_eq!(departures(&followed), 0, "they go on to follow it");
+        hubs.all().iter().for_each(|hub| hub.send_away());
+        assert_eq!((departures(&followed), departures(&owned)), (1, 1));
+        // It is kept by its readers only.
+        assert!(hubs.close_unused(&key, &followed));
+        drop(followed);
+        hubs.all().iter().for_each(|hub| hub.send_away());
+        assert_eq!(departures(&owned), 2);
+    }
 }

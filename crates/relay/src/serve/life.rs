@@ -86,7 +86,7 @@ pub async fn serve(
     observe::begin();
     let log = open(&config).await?;
     let tls = tls(&config)?;
-    let company = company(&*log).await;
+    let company = company(&*log).await?;
     let failed = |address| move |error| Failure::Listen(address, error);
     let listener = bind::pages(config.listen, company).await.map_err(failed(config.listen))?;
     // Another relay on this machine may release its address only later.
@@ -145,12 +145,11 @@ fn tls(config: &Config) -> Result<Option<TlsAcceptor>, Failure> {
 }
 
 /// Which other processes use the log now.
-async fn company(log: &dyn ReplayLog) -> Company {
+async fn company(log: &dyn ReplayLog) -> Result<Company, LogError> {
     match log.shared() {
-        // If the log does not answer, its next user reports that.
-        Some(shared) => shared.company().await.unwrap_or(Company::Unknown),
+        Some(shared) => shared.company().await,
         // Only this process can read its turns.
-        None => Company::Unknown,
+        None => Ok(Company::Unknown),
     }
 }
 
@@ -183,7 +182,8 @@ async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<
 /// Starts no more turns, and waits for running ones. Turns that take too long are cut, and their readers are informed.
 async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     app.is_draining.store(true, Ordering::SeqCst);
-    let at_first = company(&*app.log).await;
+    // A file that cannot be read now is looked at again, until others are seen in it.
+    let at_first = company(&*app.log).await.unwrap_or(Company::Alone);
     drains.send_replace(Some(at_first));
     let owned = || app.hubs.all().into_iter().filter(|hub| hub.is_owned());
     let running = owned().count();

@@ -51,9 +51,9 @@ use crate::connection::Connection;
 use crate::edge::Edge;
 use crate::identity::{Caller, Identity};
 use crate::limits::Usage;
-use crate::log::{ReplayLog, TurnKey};
+use crate::log::{LogError, ReplayLog, TurnKey};
 use crate::observe::Traces;
-use crate::route::{self, Matched};
+use crate::route::{self, Matched, Protocol};
 use held::HeldSockets;
 use hub::Hubs;
 
@@ -118,6 +118,12 @@ impl App {
 
     fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::SeqCst)
+    }
+
+    /// What its agent calls a turn: one of its first frames says so.
+    async fn name_of(&self, key: &TurnKey, protocol: Protocol) -> Result<Option<String>, LogError> {
+        let first = self.log.read(key.clone(), 0, read::PAGE).await?;
+        Ok(first.iter().find_map(|frame| protocol.turn_named(frame)))
     }
 
     /// Whether a turn's agent keeps its turns.

@@ -40,13 +40,12 @@ async fn begun(app: &App, key: &TurnKey, head: &Head) -> Result<Option<(usize, S
     if !protocol.has_cursor() || head.response.is_none() || head.last == 0 {
         return Ok(None);
     }
-    let first = app.log.read(key.clone(), 0, 1).await?;
-    Ok(first.iter().find_map(|frame| protocol.turn_named(frame)).map(|name| (agent, name)))
+    Ok(app.name_of(key, protocol).await?.map(|name| (agent, name)))
 }
 
 fn go_on(app: &Arc<App>, agent: usize, claim: Claim, head: Head, name: String) {
     let known = Known { last: head.last, response: head.response, ..Known::default() };
-    // Readers that follow the turn here keep following it, as it is in the log.
+    // Readers that follow the turn here keep following it, until this relay sends its own away.
     let (hub, requests) = app.hubs.open(claim.key.clone(), claim.log, head.new.request, known);
     let first = First::Rest { name, last: head.last, bytes: head.bytes };
     let running = app.usage.take_over(Kind::Turn, &claim.key.subject.as_str().into());

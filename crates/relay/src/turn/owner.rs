@@ -52,6 +52,8 @@ pub enum Event {
     NotAppended(Refusal),
     /// Another owner has taken the turn, or it is closed.
     Fenced,
+    /// The turn was removed from the log on purpose.
+    Removed,
     /// The last frame in the log, which it returns instead of accepting an append, or to a beat.
     Tail(u64),
     /// The log may answer again.
@@ -131,8 +133,10 @@ pub struct Owner {
     held_bytes: u64,
     /// The frames of the append in flight.
     in_flight: Option<InFlight>,
-    /// All bytes so far.
+    /// All bytes so far, of the frames up to `counted`.
     bytes: u64,
+    /// The last frame whose bytes are counted.
+    counted: u64,
     /// How often the agent may still be asked for the rest until a new frame arrives, if it can be asked at all.
     tries: Option<u32>,
 }
@@ -162,7 +166,16 @@ enum Phase {
 
 impl Default for Owner {
     fn default() -> Self {
-        Self { phase: Phase::Asking, next: 1, held: 0, held_bytes: 0, in_flight: None, bytes: 0, tries: None }
+        Self {
+            phase: Phase::Asking,
+            next: 1,
+            held: 0,
+            held_bytes: 0,
+            in_flight: None,
+            bytes: 0,
+            counted: 0,
+            tries: None,
+        }
     }
 }
 
@@ -174,6 +187,7 @@ impl Owner {
             phase: Phase::Reading { may_be_last: false },
             next: last + 1,
             bytes,
+            counted: last,
             tries: Some(TRIES),
             ..Self::default()
         };
@@ -206,6 +220,11 @@ impl Owner {
             (_, Event::Appended) => self.acknowledged(&mut commands),
             (_, Event::NotAppended(refusal)) => self.refused(refusal, &mut commands),
             (_, Event::Fenced) => self.fenced(&mut commands),
+            (_, Event::Removed) => {
+                self.phase = Phase::Over;
+                let end = cut(CutReason::LogLost, UpstreamState::Running);
+                commands.extend([Command::HangUp, Command::Abandon(end)]);
+            }
             (_, Event::Tail(last)) => self.settle(last, &mut commands),
             (_, Event::Again) => self.repeat(self.next, &mut commands),
             (_, Event::Forgotten(last)) => self.forgotten(last, &mut commands),
@@ -262,7 +281,12 @@ impl Owner {
     fn hold(&mut self, count: u64, bytes: u64) {
         self.held += count;
         self.held_bytes += bytes;
-        self.bytes += bytes;
+        // What the log has lost comes again, and is counted once.
+        let received = self.received();
+        if received > self.counted {
+            self.counted = received;
+            self.bytes += bytes;
+        }
     }
 
     /// The last frame that has arrived.
@@ -333,9 +357,10 @@ impl Owner {
                 self.repeat(last + 1, commands);
             }
             Event::Appended | Event::NotAppended(Refusal::Away) => self.in_flight = None,
-            Event::NotAppended(Refusal::Full | Refusal::Lost) | Event::Forgotten(_) | Event::Fenced => {
-                self.phase = Phase::Over;
-            }
+            Event::NotAppended(Refusal::Full | Refusal::Lost)
+            | Event::Forgotten(_)
+            | Event::Fenced
+            | Event::Removed => self.phase = Phase::Over,
             _ => {}
         }
     }
@@ -482,6 +507,41 @@ mod tests {
                 prop_assert_eq!(owner.is_over(), end.is_some());
             }
         }
+    }
+
+    #[test]
+    fn a_turn_that_was_removed_is_cut_and_written_no_more() {
+        let frames = Event::Frames { count: 1, bytes: 1, is_last: false, may_be_last: false };
+        for events in [&[Answered][..], &[Answered, Event::Named, frames, frames]] {
+            let mut owner = Owner::default();
+            for &event in events {
+                owner.on(event);
+            }
+            let told = Command::Abandon(cut(CutReason::LogLost, UpstreamState::Running));
+            assert_eq!(owner.on(Event::Removed), [Command::HangUp, told]);
+            assert!(owner.is_over() && !owner.is_replica());
+            assert_eq!(owner.on(Event::Appended), []);
+        }
+    }
+
+    #[test]
+    fn frames_that_come_again_are_counted_once() {
+        let frames = |mebibytes: u64| Event::Frames {
+            count: 1,
+            bytes: mebibytes << 20,
+            is_last: false,
+            may_be_last: false,
+        };
+        let mut owner = Owner::default();
+        for event in [Answered, Event::Named, frames(40), Event::Appended] {
+            owner.on(event);
+        }
+        assert_eq!(owner.on(Event::Forgotten(0)).last(), Some(&Command::Ask { after: 0, tried: 0 }));
+        for event in [Answered, frames(40), Event::Appended, frames(24), Event::Appended] {
+            assert!(!owner.on(event).contains(&Command::HangUp), "{event:?}");
+        }
+        assert!(owner.is_reading());
+        assert!(owner.on(frames(1)).contains(&Command::HangUp), "the turn is too large");
     }
 
     #[test]

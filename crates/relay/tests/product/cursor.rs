@@ -140,6 +140,29 @@ async fn what_the_agent_has_no_more_is_told_and_then_asked_of_itself() {
     assert_eq!(Stream::of(answer).rest().await, Ok(frames([3]) + &frame(4, DONE)));
 }
 
+/// Only the agent knows whether there is more of a turn that has ended than the log has.
+#[tokio::test]
+async fn a_place_after_the_end_in_the_log_is_asked_of_the_agent() {
+    let server = Server::start().await;
+    let relay = Relay::start(&kept(&server, ""));
+    let (stream, mut wire) = started(&relay, &server, 2).await;
+    wire.chunk(&frame(3, DONE)).await;
+    wire.end().await;
+    assert_eq!(stream.rest().await, Ok(read(1..=2)));
+    drop(wire);
+    let agent = async {
+        let mut wire = asked(&server, 4).await;
+        wire.chunk(&frame(5, DONE)).await;
+        wire.end().await;
+    };
+    let (answer, ()) = tokio::join!(sent(subscribe(&relay, 4)), agent);
+    assert_eq!(Stream::of(answer).rest().await, Ok(frame(5, DONE)));
+    assert_eq!(
+        Stream::of(sent(subscribe(&relay, 2)).await).rest().await,
+        Ok(format!("id: 3\ndata: {DONE}\n\n"))
+    );
+}
+
 #[tokio::test]
 async fn a_stop_is_the_agents_own_cancel() {
     let server = Server::start().await;
@@ -173,6 +196,31 @@ async fn after_a_crash_the_next_process_goes_on() {
     wire.chunk(&(frames([5]) + &frame(6, DONE))).await;
     assert_eq!(stream.rest().await, Ok(read([3, 4, 5])));
     assert_eq!(Stream::of(sent(start(&relay)).await).rest().await, Ok(read(1..=5)));
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn a_turn_is_named_by_whichever_of_its_first_frames_says_its_name() {
+    let (server, scratch) = (Server::start().await, Scratch::new());
+    let config = kept(&server, &scratch.log());
+    let relay = Relay::start(&config);
+    let agent = async {
+        let (mut wire, head) = server.accept().await;
+        wire.body(&head).await;
+        wire.write(STREAM).await;
+        wire.chunk(&(frame(1, &event(2)) + &frame(2, &event(1)))).await;
+        wire
+    };
+    let (answer, wire) = tokio::join!(sent(start(&relay)), agent);
+    Stream::of(answer).until("id: 2\n").await;
+    Stream::of(sent(subscribe(&relay, 0)).await).until("id: 2\n").await;
+    relay.kill();
+    drop(wire);
+    let relay = Relay::start(&config);
+    let mut wire = asked(&server, 2).await;
+    wire.chunk(&(frames([3]) + &frame(4, DONE))).await;
+    let rest = Stream::of(sent(subscribe(&relay, 2)).await).rest().await;
+    assert_eq!(rest, Ok(read([3])));
     assert!(server.is_left_alone().await);
 }
 

@@ -120,9 +120,19 @@ async fn health_and_metrics_are_on_their_own_address() {
         .and_then(|socket| socket.local_addr())
         .expect("a port")
         .port();
-    let config = format!("admin = \"127.0.0.1:{port}\"\n{}", open(&server, ""));
+    let config = format!("admin = \"127.0.0.1:{port}\"\nhosts = [\"relay.internal\"]\n{}", open(&server, ""));
     let relay = Relay::start(&config);
     let (stream, _wire) = started(&relay, &server, "t", 2).await;
+    // A page of another site that has made its own name lead here calls by that name.
+    for (host, expected) in
+        [("rebound.example", 403), ("localhost:1", 200), ("10.0.0.1", 200), ("relay.internal:9791", 200)]
+    {
+        for path in ["livez", "readyz", "metrics"] {
+            let url = format!("http://127.0.0.1:{port}/{path}");
+            let request = reqwest::Client::new().get(url).header("host", host);
+            assert_eq!(status(request).await, expected, "{host} {path}");
+        }
+    }
     let admin = async |path: &str| {
         let answer = reqwest::get(format!("http://127.0.0.1:{port}{path}")).await.expect("an answer");
         (answer.status().as_u16(), answer.text().await.expect("text"))
@@ -189,6 +199,34 @@ async fn purge_removes_and_check_explains() {
     std::fs::write(&path, "listen = 1\n").expect("written");
     let (is_good, said) = run("check");
     assert!(!is_good && said.contains("line 1: listen: "), "{said}");
+}
+
+/// A turn whose agent says nothing notices it in a file, and in memory with its next frame.
+#[tokio::test]
+async fn a_running_turn_that_is_purged_is_cut() {
+    let scratch = Scratch::new();
+    for log in [String::new(), scratch.log()] {
+        let (server, admin) = (Server::start().await, crate::deploy::free());
+        let relay = Relay::start(&format!("admin = \"{admin}\"\n{}", open(&server, &log)));
+        // Each of them has to notice.
+        let turns = [started(&relay, &server, "t", 1).await, started(&relay, &server, "u", 1).await];
+        let purge = reqwest::Client::new().delete(format!("http://{admin}/turns?subject=local"));
+        assert_eq!(sent(purge).await.text().await.expect("text"), "removed 2 turns\n");
+        for (stream, mut wire) in turns {
+            if log.is_empty() {
+                wire.chunk(&delta("more")).await;
+            }
+            let told = "event: turnwire.cut\ndata: {\"last\":1,\"reason\":\"log_lost\",\"upstream\":\"running\"}\n\n";
+            let read = stream.rest().await;
+            assert!(
+                read.as_ref().is_ok_and(|read| read.ends_with(told) && !read.contains("more")),
+                "{read:?}"
+            );
+            // The agent is hung up on, in one way or the other.
+            let _ = wire.read_to_end().await;
+        }
+        assert_eq!(status(relay.events("t", 0)).await, 404);
+    }
 }
 
 #[tokio::test]

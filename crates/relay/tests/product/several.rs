@@ -191,6 +191,23 @@ async fn a_turn_is_stopped_from_anywhere() {
 }
 
 #[tokio::test]
+async fn a_running_turn_that_is_purged_is_cut_for_all_its_readers() {
+    for store in stores() {
+        let (server, admin) = (Server::start().await, crate::deploy::free());
+        let config = shared(&server, &store.url);
+        let (owner, other) = (Relay::start(&config), Relay::start(&format!("admin = \"{admin}\"\n{config}")));
+        let (stream, _wire) = started(&owner, &server, "t", 1).await;
+        let mut reader = Stream::of(sent(other.events("t", 0)).await);
+        reader.until("id: 1\n").await;
+        let purge = reqwest::Client::new().delete(format!("http://{admin}/turns?session=a/s"));
+        assert_eq!(sent(purge).await.text().await.expect("text"), "removed 1 turns\n");
+        assert!(stream.rest().await.is_ok_and(|rest| rest.ends_with(&cut(1, "log_lost", "running"))));
+        assert!(reader.rest().await.is_ok_and(|rest| rest.ends_with(&cut(1, "log_lost", "unknown"))));
+        assert_eq!(status(owner.events("t", 1)).await, 404);
+    }
+}
+
+#[tokio::test]
 async fn readers_elsewhere_are_readers() {
     if std::env::var_os("TURNWIRE_TEST").is_some_and(|scope| scope == "quick") {
         // It waits for twelve seconds.

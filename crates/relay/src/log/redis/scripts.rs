@@ -72,6 +72,7 @@ pub(super) async fn run(
         Some(b"fenced") => Err(LogError::Fenced),
         Some(b"closed") => Err(LogError::Closed),
         Some(b"gone") => Err(LogError::Gone),
+        Some(b"removed") => Err(LogError::Removed),
         Some(b"tail") => Err(LogError::Tail(answer.next().and_then(|last| number(&last)).unwrap_or(0))),
         other => Err(LogError::Unreachable(format!("Redis: an unknown answer {other:?}"))),
     }

@@ -197,7 +197,7 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(listed.len(), 1);
     assert_eq!(log.signs().await.expect("signs").len(), 1);
     assert_eq!(log.purge(Purge::Session { upstream: "agents".into(), session: "s".into() }).await, Ok(1));
-    assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced));
+    assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Removed));
 }
 
 #[tokio::test]

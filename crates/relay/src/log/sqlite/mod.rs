@@ -43,7 +43,7 @@ pub struct SqliteLog {
     reader: Arc<Mutex<Connection>>,
     /// This process, unless it is only a tool beside the relays.
     process: Option<Process>,
-    /// What users want of this process's turns, and when that was read.
+    /// This process's running turns and what users want of them, and when that was read.
     wishes: Arc<Mutex<(Instant, HashMap<TurnKey, Wishes>)>>,
     watchers: Watchers,
 }
@@ -267,8 +267,11 @@ impl SharedLog for SqliteLog {
         let key = claim.key.clone();
         let mut wishes = lock(&self.wishes);
         if wishes.0.elapsed() < WISHED {
-            let answer = wishes.1.get(&key).copied().unwrap_or_default();
-            return Box::pin(async move { Ok(answer) });
+            return match wishes.1.get(&key).copied() {
+                Some(answer) => Box::pin(async move { Ok(answer) }),
+                // It is new, or was removed.
+                None => self.read_rows(move |rows| rows::head(rows, &key).map(|_| Wishes::default())),
+            };
         }
         // One turn refreshes the wishes of all.
         wishes.0 = Instant::now();
@@ -277,15 +280,22 @@ impl SharedLog for SqliteLog {
         let read = self.read_rows(move |rows| rows::wishes(rows, own));
         Box::pin(async move {
             let read = read.await?;
-            let answer = read.get(&key).copied().unwrap_or_default();
+            let answer = read.get(&key).copied();
             lock(&shared).1 = read;
-            Ok(answer)
+            answer.ok_or(LogError::Gone)
         })
     }
 
-    fn restore(&self, _claim: &Claim, _new: NewTurn, _response: Option<ResponseHead>) -> Answer<'_, ()> {
-        // A file does not lose data by itself.
-        Box::pin(async { Err(LogError::Fenced) })
+    fn restore(&self, claim: &Claim, _new: NewTurn, _response: Option<ResponseHead>) -> Answer<'_, ()> {
+        let head = self.head(claim.key.clone());
+        Box::pin(async {
+            match head.await {
+                Ok(_) => Err(LogError::Fenced),
+                // A file loses nothing by itself.
+                Err(LogError::Gone) => Err(LogError::Removed),
+                Err(error) => Err(error),
+            }
+        })
     }
 
     fn signs(&self) -> Answer<'_, Vec<(TurnKey, Sign)>> {

@@ -273,11 +273,11 @@ fn wish(rows: &Connection, key: &TurnKey, change: &str) -> Result<()> {
     Ok(())
 }
 
-/// What users want of the open turns of a process, if anything.
+/// The open turns of a process, and what users want of them.
 pub(super) fn wishes(rows: &Connection, process: i64) -> Result<HashMap<TurnKey, Wishes>> {
     let mut select = rows.prepare_cached(
         "SELECT upstream, subject, turn, stopped, readers FROM turn
-         WHERE end IS NULL AND process = ? AND (stopped OR readers)",
+         WHERE end IS NULL AND process = ?",
     )?;
     let wishes = select.query_map([process], |row| {
         Ok((key_of(row)?, Wishes { is_stopped: row.get(3)?, readers: number(row, 4)? }))

@@ -25,6 +25,8 @@ pub(super) struct Copy {
     reader: Reader,
     pub(super) turn: Option<Turn>,
     pub(super) frames: Vec<Bytes>,
+    /// When it could not be read last, and why.
+    failed: Option<(Instant, LogError)>,
     /// The size of the frames, also counted in the sum of all copies.
     bytes: usize,
     all_bytes: Arc<AtomicUsize>,
@@ -37,6 +39,7 @@ impl Copy {
             reader: Reader::default(),
             turn: None,
             frames: Vec::new(),
+            failed: None,
             bytes: 0,
             all_bytes,
         }
@@ -75,23 +78,28 @@ impl Copy {
         Ok(())
     }
 
-    /// Reads what is new. The turn is `None` if it does not exist.
-    pub(super) async fn refresh(&mut self, server: &Server, path: &str) -> Result<Option<&Turn>, LogError> {
+    /// Reads what is new.
+    async fn refresh(&mut self, server: &Server, path: &str) -> Result<(), LogError> {
         for _ in 0..2 {
             // If the future is dropped here, the copy stays unchanged.
             let Some((pieces, next)) = server.rest(path, &self.next).await? else {
                 self.clear();
-                return Ok(None);
+                return Ok(());
             };
             // Offsets sort as bytes. A stream that ends before the read position is a different one.
             let is_shorter = self.next != BEGINNING && next < self.next;
             if is_shorter {
                 self.clear();
             } else if self.feed(&pieces.concat(), next).is_ok() {
-                return Ok(self.turn.as_ref().filter(|turn| !turn.is_removed()));
+                return Ok(());
             }
         }
         Err(LogError::Unreadable)
+    }
+
+    /// The turn, if it exists.
+    pub(super) fn present(&self) -> Option<&Turn> {
+        self.turn.as_ref().filter(|turn| !turn.is_removed())
     }
 
     /// The log id of the turn that was read last, if its owner has recorded that it never began.
@@ -133,6 +141,24 @@ pub(super) struct Used {
     pub(super) owned: tokio::sync::Mutex<Option<Turn>>,
     pub(super) copy: tokio::sync::Mutex<Copy>,
     pub(super) wanted: tokio::sync::Mutex<Wanted>,
+}
+
+impl Used {
+    /// The copy with what is new. All who wait for it share one failure: they do not each ask a server that does not answer.
+    pub(super) async fn refreshed(
+        &self,
+        server: &Server,
+        path: &str,
+    ) -> Result<tokio::sync::MutexGuard<'_, Copy>, LogError> {
+        let came = Instant::now();
+        let mut copy = self.copy.lock().await;
+        if let Some((_, error)) = copy.failed.as_ref().filter(|(at, _)| *at >= came) {
+            return Err(error.clone());
+        }
+        let read = copy.refresh(server, path).await;
+        copy.failed = read.as_ref().err().map(|error| (Instant::now(), error.clone()));
+        read.map(|()| copy)
+    }
 }
 
 /// All turns in use, by their tags.
@@ -183,6 +209,29 @@ impl Copies {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn those_who_wait_for_a_copy_share_one_failure() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let server = Server::new(&address.parse().expect("an address"), Vec::new());
+        let used = Copies::default().of("t");
+        let refreshed = || async { used.refreshed(&server, "/t").await.map(drop) };
+        let asked = async {
+            let (first, _) = listener.accept().await.expect("a connection");
+            // All of them wait by then.
+            drop(first);
+            drop(listener.accept().await.expect("a connection"));
+        };
+        let waiting = futures_util::future::join_all((0..8).map(|_| refreshed()));
+        tokio::select! {
+            () = asked => panic!("it is asked again"),
+            failed = waiting => assert!(failed.iter().all(Result::is_err), "{failed:?}"),
+        }
+        // Who comes later asks anew.
+        let (later, accepted) = tokio::join!(refreshed(), async { listener.accept().await.map(drop) });
+        assert!(later.is_err() && accepted.is_ok());
+    }
 
     /// However little room there is, an owner's turn is not read again for each of its records.
     #[tokio::test]

@@ -72,8 +72,8 @@ impl Kept {
     /// The turn and its head.
     async fn head(&self, tag: &str) -> Result<(TurnKey, Head), LogError> {
         let used = self.copies.of(tag);
-        let mut copy = used.copy.lock().await;
-        if let Some(turn) = copy.refresh(&self.server, &names::turn(tag)).await? {
+        let copy = used.refreshed(&self.server, &names::turn(tag)).await?;
+        if let Some(turn) = copy.present() {
             return Ok((turn.key.clone(), turn.head()));
         }
         drop(copy);
@@ -82,8 +82,8 @@ impl Kept {
 
     async fn read(&self, tag: &str, after: u64, max_bytes: usize) -> Result<Vec<Bytes>, LogError> {
         let used = self.copies.of(tag);
-        let mut copy = used.copy.lock().await;
-        if copy.refresh(&self.server, &names::turn(tag)).await?.is_some() {
+        let copy = used.refreshed(&self.server, &names::turn(tag)).await?;
+        if copy.present().is_some() {
             return Ok(copy.page(after, max_bytes));
         }
         drop(copy);

@@ -27,8 +27,8 @@ type Owned<'u> = MutexGuard<'u, Option<Turn>>;
 impl Kept {
     /// The turn as the server has it.
     async fn fetched(&self, used: &Used, tag: &str) -> Result<Turn, LogError> {
-        let mut copy = used.copy.lock().await;
-        copy.refresh(&self.server, &names::turn(tag)).await?.cloned().ok_or(LogError::Gone)
+        let copy = used.refreshed(&self.server, &names::turn(tag)).await?;
+        copy.present().cloned().ok_or(LogError::Gone)
     }
 
     /// Writes the owner's next record, if `is_permitted` allows it for the turn; `Ok(false)` means that it exists.
@@ -262,7 +262,7 @@ impl Kept {
             Err(error) => return Err(error),
         }
         if self.server.tail(&names::removed(&tag)).await?.is_some() {
-            return Err(LogError::Fenced);
+            return Err(LogError::Removed);
         }
         self.index.list(&self.server, &claim.key, &new).await?;
         self.server.make(&names::turn(&tag), Some(self.lifetimes.while_running()), Bytes::new()).await?;

@@ -364,6 +364,8 @@ impl<'r> Run<'r> {
             (Err(LogError::Fenced | LogError::Closed), _) => return self.fenced(),
             (Err(LogError::Tail(last)), Some(_)) => Event::Tail(last),
             (Err(LogError::Gone), Some(shared)) => return self.restore(shared),
+            // In the memory of this process nothing is lost.
+            (Err(LogError::Removed), _) | (Err(LogError::Gone), None) => Event::Removed,
             (Err(LogError::Unreachable(_)), Some(_))
                 if self.away_since.get_or_insert_with(Instant::now).elapsed() < PATIENCE =>
             {
