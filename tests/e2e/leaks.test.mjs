@@ -68,10 +68,36 @@ async function runTurns({ base, from, to }) {
   return whole;
 }
 
-test("a thousand turns leave nothing behind", CHROMIUM_ONLY, async () => {
+/** Opens conversations one after the other, streams a turn in each, and forgets them. */
+async function runConversations({ base, from, to }) {
+  const { Conversations } = await import("/dist/conversation.js");
+  const client = await globalThis.turnwire.connect({ baseUrl: `${base}/acme`, headers: { "x-turnwire-delay-ms": "0" } });
+  globalThis.chats ??= new Conversations({ client, agentName: "support-bot" });
+  let whole = 0;
+  for (let at = from; at < to; at += 1) {
+    const chat = chats.create();
+    const leave = chat.attach();
+    const unsubscribe = chat.rows.subscribe(() => {});
+    chat.send("plain");
+    await new Promise((resolve) => {
+      const look = () => chat.status.get().phase === "idle" && chat.messages.get().length === 2 && resolve();
+      chat.status.subscribe(look);
+      chat.messages.subscribe(look);
+      look();
+    });
+    if (chat.messages.get()[1].text !== "") whole += 1;
+    unsubscribe();
+    leave();
+    chats.forget(chat);
+  }
+  return whole;
+}
+
+/** Plays a program 200 times, then 1,000 times, and holds what is left of the page after both against each other. */
+async function leavesNothing(play, expected) {
   const page = await world.page("/", (page) => page.addInitScript(watch));
   const devtools = await page.context().newCDPSession(page);
-  const run = (from, to) => page.evaluate(runTurns, { base: world.url, from, to });
+  const run = (from, to) => page.evaluate(play, { base: world.url, from, to });
   const measure = async () => {
     await page.waitForTimeout(400);
     for (let round = 0; round < 3; round += 1) await devtools.send("HeapProfiler.collectGarbage");
@@ -86,14 +112,18 @@ test("a thousand turns leave nothing behind", CHROMIUM_ONLY, async () => {
   let whole = 0;
   for (let from = 200; from < 1200; from += 200) {
     whole += await run(from, from + 200);
-    // Memory is given back by the collector; a page has pauses in which it runs.
+    // Memory is returned by the collector; a page has pauses in which it runs.
     await measure();
   }
   const late = await measure();
-  console.log(`after 200 turns ${JSON.stringify(early)}, after 1,200 ${JSON.stringify(late)}`);
-  assert.ok(whole >= 700, `${whole} turns were whole`);
+  console.log(`after 200 ${JSON.stringify(early)}, after 1,200 ${JSON.stringify(late)}`);
+  assert.ok(whole >= expected, `${whole} turns were whole`);
   assert.deepEqual([late.timers, late.listeners, await open()], [0, before.listeners + FOLLOWED, 0]);
   assert.ok(late.wasm <= early.wasm + 128 * 1024, `the core's memory grew from ${early.wasm} to ${late.wasm} bytes`);
   assert.ok(late.heap <= early.heap + 1024 * 1024, `the heap grew from ${early.heap} to ${late.heap} bytes`);
   await page.context().close();
-});
+}
+
+test("a thousand turns leave nothing behind", CHROMIUM_ONLY, () => leavesNothing(runTurns, 700));
+
+test("a thousand conversations that are forgotten leave nothing behind", CHROMIUM_ONLY, () => leavesNothing(runConversations, 1000));
