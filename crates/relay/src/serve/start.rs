@@ -9,6 +9,7 @@ use axum::http::{Request as HttpRequest, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
+use tokio::task::JoinError;
 
 use super::access::Session;
 use super::hub::{Hub, Known};
@@ -61,7 +62,11 @@ pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) ->
     };
     // In a separate task: if the caller disconnects now, the turn must not stay in the log without reaching the agent.
     let begun = tokio::spawn(wanted.begin()).await;
-    let failed = |_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", "the relay has failed");
+    let failed = |error: JoinError| {
+        // The process ends in this moment, or the task panicked.
+        let fault = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "fault", "the relay has failed");
+        if error.is_cancelled() { draining() } else { fault() }
+    };
     let (source, span) = match begun.map_err(failed)?? {
         // The turn's own span covers it.
         Begun::Now(hub) => (Source::Open(hub), Span::default()),
@@ -86,6 +91,12 @@ pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) ->
         span,
     })
     .await
+}
+
+/// The refusal of a start while the process ends.
+fn draining() -> Refusal {
+    let text = "the relay is about to end, and starts no more turns";
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text).again_after(Duration::from_secs(2))
 }
 
 /// A start that may be the first of its turn.
@@ -125,9 +136,7 @@ impl Begin {
             Err(error) => return Err(error.into()),
         }
         if app.is_draining() {
-            let text = "the relay is about to end, and starts no more turns";
-            let refusal = Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "draining", text);
-            return Err(refusal.again_after(Duration::from_secs(2)));
+            return Err(draining());
         }
         let running = admit(&app, &self.subject, &self.key).await?;
         if let Some(session) = &self.session {
