@@ -24,11 +24,15 @@ const QUICK: Reconnect = Reconnect { max_attempts: 5, base_delay: 5, max_delay: 
 /// How long a turn may take, in milliseconds.
 const PATIENCE: u32 = 15_000;
 
-/// Where the gateway listens.
+/// The URL of this browser's gateway. Each has its own: a fault for the next connection could meet another browser's.
 pub(super) fn gateway_url() -> &'static str {
     // Not `env!`: lints are run without a gateway.
-    let url: Option<&str> = option_env!("TURNWIRE_GATEWAY_URL");
-    url.expect("`cargo xtask test --only browser` names a gateway")
+    let urls: Option<&str> = option_env!("TURNWIRE_GATEWAY_URLS");
+    let (chromium, firefox) = urls
+        .and_then(|urls| urls.split_once(' '))
+        .expect("`cargo xtask test --only browser` names the gateways");
+    let agent = js_sys::eval("navigator.userAgent").ok().and_then(|agent| agent.as_string());
+    if agent.expect("a browser has a name").contains("Firefox") { firefox } else { chromium }
 }
 
 /// The same without its scheme.

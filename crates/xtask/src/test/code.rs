@@ -110,12 +110,17 @@ pub(super) fn browser(session: &Session<'_>) -> Result<Verdict> {
     let runners = rust::wasm_bindgen(project)?;
     let wasm_pack = rust::wasm_pack()?.join("wasm-pack");
     let program = session.gateway()?;
-    // The gateway's address is compiled into the tests: while it stays the same, they are not recompiled.
-    let port = gateway::free_port(GATEWAY_PORT)?;
-    // A relay in front of the gateway. The tests call it through the gateway, for its faults.
-    let relay = Relay::prepare(project, &format!("browser-{port}"), RELAY_PORT)?;
-    let gateway = Gateway::start_with(&program, port, None, &["--relay", &relay.url()])?;
-    let _relay = relay.start(gateway.url())?;
+    // Chromium's and Firefox's gateways, each with a relay behind it, which the tests call through the gateway for its faults.
+    // The addresses are compiled into the tests: while they stay the same, the tests are not recompiled.
+    let start = || {
+        let port = gateway::free_port(GATEWAY_PORT)?;
+        let relay = Relay::prepare(project, &format!("browser-{port}"), RELAY_PORT)?;
+        let gateway = Gateway::start_with(&program, port, None, &["--relay", &relay.url()])?;
+        let relay = relay.start(gateway.url())?;
+        anyhow::Ok((gateway, relay))
+    };
+    let gateways = [start()?, start()?];
+    let urls = gateways.each_ref().map(|(gateway, _)| gateway.url()).join(" ");
     let Browser { chrome, driver: chromedriver } = session.browser()?;
     let engines = session.engines()?;
     let program = |name: &str| engines.path(name).map(Path::to_path_buf).context("Firefox is not there");
@@ -138,7 +143,7 @@ pub(super) fn browser(session: &Session<'_>) -> Result<Verdict> {
                 .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &capabilities)
                 // The default, 20 seconds, is short on a busy machine.
                 .env("WASM_BINDGEN_TEST_TIMEOUT", "120")
-                .env("TURNWIRE_GATEWAY_URL", gateway.url())
+                .env("TURNWIRE_GATEWAY_URLS", &urls)
                 .current_dir(project.root()),
             tally::rust,
         )
