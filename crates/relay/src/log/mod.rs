@@ -91,9 +91,9 @@ pub struct Head {
     pub epoch: u64,
     /// The offset of the last frame.
     pub last: u64,
-    /// The head of the agent's response, once received.
+    /// The size of all frames.
     pub bytes: u64,
-    /// The start of the agent's answer, once it came.
+    /// The head of the agent's response, once received.
     pub response: Option<ResponseHead>,
     /// The turn's end.
     pub end: Option<End>,

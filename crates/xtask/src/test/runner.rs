@@ -15,7 +15,7 @@ use crate::test::tally::{self, Tally};
 /// Directories whose tests wait more than they work (connections break, tabs return, people answer), and how many of
 /// their files run at a time. Each file has its own process, gateway and browser.
 const WAITING: [(&str, usize); 4] =
-    [("tests/e2e", 4), ("tests/engines", 4), ("tests/bindings", 2), ("pkg/test", 3)];
+    [("tests/e2e", 3), ("tests/engines", 3), ("tests/bindings", 2), ("pkg/test", 3)];
 
 /// Files of tests for Node's test runner, which is started for each of them.
 #[derive(Debug)]
