@@ -229,6 +229,9 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     await page.evaluate(() => showConversation(second));
     await written("another one");
     assert.deepEqual(await roles(page), []);
+    // The page deletes the chat that is shown.
+    await page.evaluate(() => (forget(second), showConversation(conversation)));
+    await written("");
     await close(page);
   });
 

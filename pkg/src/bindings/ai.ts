@@ -172,8 +172,11 @@ export class TurnwireTransport<M extends UIMessage = UIMessage> implements ChatT
     let isOver = false;
     let wake = (): void => {};
     const unsubscribe = conversation.subscribe(() => wake());
+    // Another chat of the page may be shown meanwhile.
+    const detach = conversation.attach();
     const leave = (): void => {
       isOver = true;
+      detach();
       unsubscribe();
       signal?.removeEventListener("abort", abort);
       wake();

@@ -53,7 +53,11 @@ export function useTurnwireRuntime(conversation: Conversation, { adapters }: Tur
       if (text === "") return;
       const kept = conversation.draft.get().text;
       composer.setText("");
-      conversation.setDraft(kept === "" ? text : `${kept}\n${text}`);
+      try {
+        conversation.setDraft(kept === "" ? text : `${kept}\n${text}`);
+      } catch {
+        // The page has forgotten it.
+      }
     };
   }, [conversation, runtime]);
   return runtime;

@@ -34,5 +34,5 @@ function Page() {
   return query.has("own") ? <Own /> : <Ours />;
 }
 
-Object.assign(globalThis, { conversation, create: () => conversations.create() });
+Object.assign(globalThis, { conversation, create: () => conversations.create(), forget: (chat) => conversations.forget(chat) });
 createRoot(document.body.appendChild(document.createElement("div"))).render(<StrictMode><Page /></StrictMode>);
