@@ -157,7 +157,7 @@ impl Facts {
         has_ended: bool,
         reconnect: Reconnect,
     ) {
-        // The turn's status is checked at the end; the notice gives its reason.
+        // The turn's status is checked at the end; the notice has its reason.
         let is_last_question = call == Call::GetTurn && !self.has_waited && self.last.status != 412;
         self.has_waited = false;
         self.last = went;

@@ -84,7 +84,7 @@ export class Engine implements Carried {
   #path = new Map<number, PlannedTurn>();
   readonly #changed = new Set<number>();
   #isRearranged = false;
-  /** Collects the inputs that a call gives back. */
+  /** Collects the inputs that a call returns to the person. */
   #given: (readonly TurnInputItem[])[] | undefined;
   /** The promise that the last call must wait for. */
   #work: Promise<unknown> | undefined;
@@ -199,7 +199,7 @@ export class Engine implements Carried {
     this.#frames.flush();
   }
 
-  /** The same for an action that gives an input back. Returns that input. */
+  /** The same for an action that takes an unsent input back. Returns that input. */
   actBack(method: string, fact: Fact): readonly TurnInputItem[] {
     const given = (this.#given = []) as (readonly TurnInputItem[])[];
     try {

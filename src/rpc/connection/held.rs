@@ -110,7 +110,7 @@ impl<S: Speaker> Connection<S> {
         let is_awaited = self.calls.iter().any(|call| !matches!(call.phase, Phase::Waiting | Phase::Ended));
         if let Some(held) = self.held.as_mut().filter(|held| held.can_go_on(is_awaited)) {
             let lasted = if is_open { now - held.attached_at } else { 0 };
-            // If a server gives no sign of life, another connection does not help.
+            // If a server is silent, another connection does not help.
             let was_well = error.code == ErrorCode::Network && lasted >= LONGEST;
             if std::mem::take(&mut held.has_come) || was_well {
                 held.broken_at = now;

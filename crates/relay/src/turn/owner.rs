@@ -281,7 +281,7 @@ impl Owner {
     fn hold(&mut self, count: u64, bytes: u64) {
         self.held += count;
         self.held_bytes += bytes;
-        // What the log has lost comes again, and is counted once.
+        // Frames that the log has lost arrive again, and are counted once.
         let received = self.received();
         if received > self.counted {
             self.counted = received;

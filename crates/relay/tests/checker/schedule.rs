@@ -17,7 +17,7 @@ use crate::random::Random;
 use crate::tab::{Page, Tabs};
 use crate::upstream::{self, ENDINGS, Ending, Protocol, Script};
 
-/// How long tabs may take to receive the end before the schedule gives up on them. The laws allow less.
+/// How long tabs may take to receive the end before the schedule fails. The laws allow less.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A fault of processes or connections. Each has ended before the next one begins.

@@ -12,9 +12,9 @@ use crate::history::{Connection, Heard, History, Refused, Tab};
 use crate::random::Random;
 use crate::upstream::{Protocol, Script, is_last};
 
-/// The silence after which a tab gives a connection up. A running turn is never silent for so long, except in stalls.
+/// The silence after which a tab closes a connection. A running turn is never silent for so long, except in stalls.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How long the response to a start may take: the relay gives up a silent agent earlier.
+/// How long the response to a start may take: the relay closes its connection to a silent agent earlier.
 const ANSWER: Duration = Duration::from_secs(6);
 /// The pause before a tab reconnects.
 const PAUSE: Duration = Duration::from_millis(80);
@@ -35,7 +35,7 @@ pub(crate) struct Page {
     is_ours: bool,
     /// Whether it pauses after each piece.
     is_slow: bool,
-    /// The silence after which it gives a connection up.
+    /// The silence after which it closes a connection.
     silence: Duration,
     random: Random,
 }

@@ -25,11 +25,11 @@ export type Fact =
   | { readonly kind: "edit"; readonly turn: number; readonly input: string }
   /** Goes to the branch with this turn. */
   | { readonly kind: "show"; readonly turn: number }
-  /** Removes an unsent turn, and gives its input back. */
+  /** Removes an unsent turn, and returns its input to the person. */
   | { readonly kind: "dismiss"; readonly turn: number }
   /** Changes an input in the queue. */
   | { readonly kind: "editQueued"; readonly key: number; readonly input: string }
-  /** Removes an input from the queue, and gives it back. */
+  /** Removes an input from the queue, and returns it to the person. */
   | { readonly kind: "removeQueued"; readonly key: number }
   /** Moves an input in the queue to this index. */
   | { readonly kind: "moveQueued"; readonly key: number; readonly to: number }

@@ -7,7 +7,7 @@
 // - Each text of a person is in exactly one place: in the queue, in a row, or given back.
 // - Nothing is sent twice unless a person asks for it. What may have arrived is `unknown` until the server's list shows it.
 // - A key never changes: not when the server assigns the turn's id, not at the turn's end.
-// - `stop` cancels on the server, holds the queue, and gives back what was not sent.
+// - `stop` cancels on the server, holds the queue, and returns unsent inputs to the person.
 // - An answer is kept. It is sent at once if the protocol supports that, otherwise together with the last missing one.
 // - An impossible action is refused, and changes nothing.
 import { answer, answered, leading, proceed, runTools, sendAnswers, toolEnded } from "./answers.js";

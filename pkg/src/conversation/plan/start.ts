@@ -1,4 +1,4 @@
-// Starts turns, cancels them, and gives them back.
+// Starts turns, cancels them, and returns unsent ones to the person.
 import type { StartInput } from "./effects.js";
 import { drop, hold, isKept, isUnclear, messageOf, newTurn, put, type State, type Turn } from "./state.js";
 import { before, type Place, tip } from "./tree.js";
@@ -71,7 +71,7 @@ export function remove(plan: State, turn: Turn): void {
   if (plan.chosen === turn) plan.chosen = undefined;
 }
 
-/** Removes a turn that was not sent, and gives its message back to the person. */
+/** Removes a turn that was not sent, and returns its message to the person. */
 export function giveBack(plan: State, turn: Turn): void {
   remove(plan, turn);
   const input = messageOf(turn);

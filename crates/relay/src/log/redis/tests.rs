@@ -230,7 +230,7 @@ async fn a_server_that_may_drop_turns_is_refused() {
     RedisLog::open(&redis.url(), Some("secret"), lifetimes).await.expect("a log");
 }
 
-/// The permissions that the guide gives to the relay's user are enough, and cover only the relay's own keys.
+/// The permissions in the guide for the relay's user are enough, and cover only the relay's own keys.
 #[tokio::test]
 async fn the_user_of_the_guide_can_do_all_that_is_needed() {
     let guide = include_str!("../../../../../docs/relay.md");

@@ -228,7 +228,7 @@ mod tests {
             () = asked => panic!("it is asked again"),
             failed = waiting => assert!(failed.iter().all(Result::is_err), "{failed:?}"),
         }
-        // Who comes later asks anew.
+        // A later caller asks again.
         let (later, accepted) = tokio::join!(refreshed(), async { listener.accept().await.map(drop) });
         assert!(later.is_err() && accepted.is_ok());
     }
