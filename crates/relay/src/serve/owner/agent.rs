@@ -19,10 +19,10 @@ use crate::turn::{CutReason, Event, Numbers, Place};
 impl Run<'_> {
     /// Asks the agent to end the turn, and returns whether the protocol has such a request.
     pub(super) fn cancel(&self) -> bool {
-        if self.body.is_none() && self.name.is_none() {
+        if self.upstream.body.is_none() && self.upstream.name.is_none() {
             return false;
         }
-        let turn = self.name.as_deref().unwrap_or(&self.claim.key.turn);
+        let turn = self.upstream.name.as_deref().unwrap_or(&self.claim.key.turn);
         let request = self.agent.config.protocol.cancel(self.new.session.as_deref(), turn);
         request.map(|request| asking::cancel(self.agent, request)).is_some()
     }
@@ -30,19 +30,19 @@ impl Run<'_> {
     /// Asks the agent for the rest of the turn.
     pub(super) fn ask(&mut self, after: u64, tried: u32) {
         metrics::counter!("turnwire_relay_asked_again_total").increment(1);
-        self.numbers = Numbers::after(after);
-        let (session, name) = (self.new.session.as_deref(), self.name.as_deref());
+        self.upstream.numbers = Numbers::after(after);
+        let (session, name) = (self.new.session.as_deref(), self.upstream.name.as_deref());
         let request = session
             .zip(name)
             .and_then(|(session, name)| self.agent.config.protocol.rest(session, name, after));
-        self.asking = Some(Box::pin(asking::rest(self.agent, request, tried)));
+        self.upstream.asking = Some(Box::pin(asking::rest(self.agent, request, tried)));
     }
 
     pub(super) fn asked(&mut self, asked: Asked) {
         let (parts, body) = match asked {
             Asked::Stream(parts, body) => {
-                self.body = Some(body);
-                self.splitter = Splitter::new(self.agent.config.protocol);
+                self.upstream.body = Some(body);
+                self.upstream.splitter = Splitter::new(self.agent.config.protocol);
                 (parts, None)
             }
             Asked::Whole(parts, body) => (parts, Some(body)),
@@ -60,7 +60,7 @@ impl Run<'_> {
         if let Some(body) = body {
             let is_last = parts.status.is_success();
             let bytes = body.len() as u64;
-            self.held.push(body);
+            self.held.list.push(body);
             self.on(Event::Frames { count: 1, bytes, is_last, may_be_last: false });
             if !is_last {
                 self.on(Event::Refused(parts.status.as_u16()));
@@ -73,16 +73,16 @@ impl Run<'_> {
         let bytes = match frame {
             Some(Ok(bytes)) => bytes,
             Some(Err(_)) => {
-                self.body = None;
+                self.upstream.body = None;
                 return self.on(Event::Cut(CutReason::UpstreamLost));
             }
             None => {
-                self.body = None;
+                self.upstream.body = None;
                 return self.on(Event::Ended);
             }
         };
         let mut cuts = Vec::new();
-        let fed = self.splitter.feed(&bytes, &mut cuts);
+        let fed = self.upstream.splitter.feed(&bytes, &mut cuts);
         // Anything after a turn's last frame does not belong to the turn.
         if let Some(last) = cuts.iter().position(|cut| cut.mark == Mark::Last) {
             cuts.truncate(last + 1);
@@ -98,12 +98,12 @@ impl Run<'_> {
                 is_last: mark == Mark::Last,
                 may_be_last: mark == Mark::MayBeLast,
             };
-            self.held_since.get_or_insert_with(Instant::now);
-            self.held.extend(cuts.into_iter().map(|Cut { bytes, .. }| bytes));
+            self.held.since.get_or_insert_with(Instant::now);
+            self.held.list.extend(cuts.into_iter().map(|Cut { bytes, .. }| bytes));
             self.on(event);
         }
         if !is_whole {
-            self.body = None;
+            self.upstream.body = None;
             self.on(Event::Cut(CutReason::UpstreamLost));
         }
         if fed.is_err() {
@@ -115,12 +115,12 @@ impl Run<'_> {
     fn place(&mut self, cuts: &mut Vec<Cut>) -> bool {
         let (mut placed, mut is_whole) = (Vec::with_capacity(cuts.len()), true);
         for cut in cuts.drain(..) {
-            match self.numbers.place(cut.number) {
+            match self.upstream.numbers.place(cut.number) {
                 Place::Next { hole: count } => {
                     placed.extend(std::iter::repeat_with(hole).take(usize::try_from(count).unwrap_or(0)));
-                    if self.name.is_none() {
-                        self.name = self.agent.config.protocol.turn_named(&cut.bytes);
-                        if self.name.is_some() {
+                    if self.upstream.name.is_none() {
+                        self.upstream.name = self.agent.config.protocol.turn_named(&cut.bytes);
+                        if self.upstream.name.is_some() {
                             self.on(Event::Named);
                         }
                     }

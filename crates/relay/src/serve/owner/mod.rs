@@ -3,6 +3,7 @@
 mod agent;
 
 use std::future::pending;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval, interval_at, sleep, sleep_until, timeout};
+use tokio::time::{MissedTickBehavior, Sleep, interval, interval_at, sleep, sleep_until, timeout};
 
 use self::agent::{answered, next_frame};
 use super::asking::{self, Asked, FAREWELL};
@@ -94,22 +95,19 @@ async fn run(owned: Owned, first: First) {
         hub: &hub,
         claim: &claim,
         new: &new,
-        held: Vec::new(),
-        in_flight: Vec::new(),
-        held_since: None,
-        in_flight_since: None,
-        appending: None,
-        begun: Instant::now(),
-        away_since: None,
-        again: Box::pin(sleep_until(far())),
-        is_waiting: false,
-        has_left: false,
+        upstream: Upstream {
+            asking: None,
+            body: None,
+            splitter: Splitter::new(agent.config.protocol),
+            name: None,
+            numbers: Numbers::default(),
+        },
         response: None,
-        asking: None,
-        body: None,
-        splitter: Splitter::new(agent.config.protocol),
-        name: None,
-        numbers: Numbers::default(),
+        held: Frames::default(),
+        in_flight: Frames::default(),
+        appending: None,
+        outage: Outage { since: None, again: Box::pin(sleep_until(far())), is_waiting: false },
+        has_left: false,
     };
     run.begin(first);
     let is_sent = run.drive(&app, requests).await;
@@ -140,7 +138,7 @@ async fn run(owned: Owned, first: First) {
     } else {
         span.give_up(if is_sent { "left" } else { "unsent" });
     }
-    if let Some(mut body) = run.body.take() {
+    if let Some(mut body) = run.upstream.body.take() {
         // The agent may still clean up after its last frame, so its connection stays open for a while.
         tokio::spawn(timeout(FAREWELL, async move { while let Some(Ok(_)) = body.frame().await {} }));
     }
@@ -157,22 +155,20 @@ struct Run<'r> {
     hub: &'r Hub,
     claim: &'r Claim,
     new: &'r NewTurn,
+    upstream: Upstream<'r>,
+    /// The head of the agent's response, until it is sent to the log.
+    response: Option<ResponseHead>,
     /// Frames that were not sent to the log yet, and those that were.
-    held: Vec<Bytes>,
-    in_flight: Vec<Bytes>,
-    /// When the first frame of `held`, and that of the sent ones, arrived from the agent.
-    held_since: Option<Instant>,
-    in_flight_since: Option<Instant>,
-    appending: Option<Answer<'r, ()>>,
-    begun: Instant,
-    /// Since when the log has not answered.
-    away_since: Option<Instant>,
-    /// When to try again, while waiting for that.
-    again: std::pin::Pin<Box<tokio::time::Sleep>>,
-    is_waiting: bool,
+    held: Frames,
+    in_flight: Frames,
+    appending: Option<Append<'r>>,
+    outage: Outage,
     /// Another owner has the turn.
     has_left: bool,
-    response: Option<ResponseHead>,
+}
+
+/// What the agent was asked for, and what it sends.
+struct Upstream<'r> {
     asking: Option<Asking<'r>>,
     body: Option<Incoming>,
     splitter: Splitter,
@@ -181,12 +177,42 @@ struct Run<'r> {
     numbers: Numbers,
 }
 
+/// Frames in order.
+#[derive(Default)]
+struct Frames {
+    list: Vec<Bytes>,
+    /// When the first of them arrived from the agent.
+    since: Option<Instant>,
+}
+
+/// A change that was sent to the log.
+struct Append<'r> {
+    response: Answer<'r, ()>,
+    begun: Instant,
+}
+
+impl<'r> Append<'r> {
+    fn new(response: Answer<'r, ()>) -> Self {
+        Self { response, begun: Instant::now() }
+    }
+}
+
+/// What is known of a log that does not answer.
+struct Outage {
+    since: Option<Instant>,
+    /// When to try again, while waiting for that.
+    again: Pin<Box<Sleep>>,
+    is_waiting: bool,
+}
+
 impl<'r> Run<'r> {
     fn begin(&mut self, first: First) {
         match first {
-            First::Start(request) => self.asking = Some(Box::pin(asking::start(self.agent, request))),
+            First::Start(request) => {
+                self.upstream.asking = Some(Box::pin(asking::start(self.agent, request)));
+            }
             First::Rest { name, last, bytes } => {
-                self.name = Some(name);
+                self.upstream.name = Some(name);
                 let (machine, commands) = Owner::next_after(last, bytes);
                 self.machine = machine;
                 self.follow(commands);
@@ -208,13 +234,13 @@ impl<'r> Run<'r> {
         while !self.machine.is_over() {
             let is_reading = self.machine.is_reading();
             tokio::select! {
-                appended = finished(&mut self.appending) => {
+                (appended, begun) = finished(&mut self.appending) => {
                     self.appending = None;
-                    metrics::histogram!("turnwire_relay_append_seconds").record(self.begun.elapsed().as_secs_f64());
+                    metrics::histogram!("turnwire_relay_append_seconds").record(begun.elapsed().as_secs_f64());
                     self.appended(appended);
                 }
-                () = &mut self.again, if self.is_waiting => {
-                    self.is_waiting = false;
+                () = &mut self.outage.again, if self.outage.is_waiting => {
+                    self.outage.is_waiting = false;
                     self.on(Event::Again);
                 }
                 _ = beats.tick(), if beating.is_none() => {
@@ -235,15 +261,15 @@ impl<'r> Run<'r> {
                         self.beaten(last, beaten);
                     }
                 }
-                asked = answered(&mut self.asking) => {
-                    self.asking = None;
+                asked = answered(&mut self.upstream.asking) => {
+                    self.upstream.asking = None;
                     silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
                     match asked {
                         Asked::Unsent => return false,
                         asked => self.asked(asked),
                     }
                 }
-                frame = next_frame(&mut self.body), if is_reading && self.body.is_some() => {
+                frame = next_frame(&mut self.upstream.body), if is_reading && self.upstream.body.is_some() => {
                     silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
                     self.came(frame);
                 }
@@ -254,7 +280,7 @@ impl<'r> Run<'r> {
                     }
                     Some(Request::Stop) => self.on(Event::Stopped),
                     // The next owner can ask the agent for the rest.
-                    Some(Request::Drain) if self.name.is_some() => self.on(Event::Left),
+                    Some(Request::Drain) if self.upstream.name.is_some() => self.on(Event::Left),
                     Some(Request::Drain) => self.on(Event::Cut(CutReason::Drained)),
                     None => {}
                 },
@@ -307,7 +333,7 @@ impl<'r> Run<'r> {
                 Err(_) => return,
             }
             while let Some(appending) = self.appending.take() {
-                let appended = appending.await;
+                let appended = appending.response.await;
                 self.appended(appended);
             }
         }
@@ -322,32 +348,33 @@ impl<'r> Run<'r> {
         for command in commands {
             match command {
                 Command::Append { at, count, end } => {
-                    let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.held.len());
-                    self.in_flight = self.held.drain(..count).collect();
-                    self.in_flight_since = self.held_since.take();
+                    let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.held.list.len());
+                    let list = self.held.list.drain(..count).collect();
+                    self.in_flight = Frames { list, since: self.held.since.take() };
                     let change = Change { response: self.response.take(), end };
-                    self.begun = Instant::now();
-                    self.appending = Some(self.log.append(self.claim, at, self.in_flight.clone(), change));
+                    let frames = self.in_flight.list.clone();
+                    self.appending = Some(Append::new(self.log.append(self.claim, at, frames, change)));
                 }
                 Command::Deliver { last, end } => {
-                    self.hub.came(last, self.in_flight_since.take());
-                    self.hub.deliver(std::mem::take(&mut self.in_flight), last, end);
+                    let Frames { list, since } = std::mem::take(&mut self.in_flight);
+                    self.hub.came(last, since);
+                    self.hub.deliver(list, last, end);
                 }
                 Command::Repeat { at, count, end } => self.repeat(at, count, end),
                 Command::Wait => {
-                    self.is_waiting = true;
-                    self.again.as_mut().reset(tokio::time::Instant::now() + TRY);
+                    self.outage.is_waiting = true;
+                    self.outage.again.as_mut().reset(tokio::time::Instant::now() + TRY);
                 }
                 Command::Discard => {
-                    self.held.clear();
-                    self.in_flight.clear();
+                    self.held.list.clear();
+                    self.in_flight.list.clear();
                 }
                 Command::Abandon(end) => self.hub.abandon(end),
                 Command::Leave => self.has_left = true,
                 Command::Ask { after, tried } => self.ask(after, tried),
                 Command::HangUp => {
-                    self.asking = None;
-                    self.body = None;
+                    self.upstream.asking = None;
+                    self.upstream.body = None;
                 }
             }
         }
@@ -356,7 +383,7 @@ impl<'r> Run<'r> {
     /// Handles the log's response to an append.
     fn appended(&mut self, appended: Result<(), LogError>) {
         if !matches!(appended, Err(LogError::Unreachable(_))) {
-            self.away_since = None;
+            self.outage.since = None;
         }
         let event = match (appended, self.shared) {
             (Ok(()), _) => Event::Appended,
@@ -367,7 +394,7 @@ impl<'r> Run<'r> {
             // In the memory of this process nothing is lost.
             (Err(LogError::Removed), _) | (Err(LogError::Gone), None) => Event::Removed,
             (Err(LogError::Unreachable(_)), Some(_))
-                if self.away_since.get_or_insert_with(Instant::now).elapsed() < PATIENCE =>
+                if self.outage.since.get_or_insert_with(Instant::now).elapsed() < PATIENCE =>
             {
                 Event::NotAppended(Refused::Away)
             }
@@ -380,7 +407,7 @@ impl<'r> Run<'r> {
     fn beaten(&mut self, last: u64, beaten: Result<Wishes, LogError>) {
         // If an append has changed this meanwhile, or may have, its own response decides.
         let is_settled =
-            self.appending.is_none() && !self.is_waiting && self.hub.watch().borrow().last == last;
+            self.appending.is_none() && !self.outage.is_waiting && self.hub.watch().borrow().last == last;
         match (beaten, self.shared) {
             (Err(LogError::Fenced), _) => self.fenced(),
             (Err(LogError::Closed), _) if is_settled => self.fenced(),
@@ -400,17 +427,18 @@ impl<'r> Run<'r> {
     fn restore(&mut self, shared: &'r dyn SharedLog) {
         let response = self.hub.watch().borrow().response.clone();
         let restored = shared.restore(self.claim, self.new.clone(), response);
-        self.appending = Some(Box::pin(async move {
+        self.appending = Some(Append::new(Box::pin(async move {
             restored.await?;
             Err(LogError::Tail(0))
-        }));
+        })));
     }
 
     /// Repeats frames that the log has lost, and those in flight.
     fn repeat(&mut self, at: u64, count: u64, end: Option<End>) {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let lost = count.saturating_sub(self.in_flight.len());
-        let on_their_way = &self.in_flight[self.in_flight.len().saturating_sub(count)..];
+        let in_flight = &self.in_flight.list;
+        let lost = count.saturating_sub(in_flight.len());
+        let on_their_way = &in_flight[in_flight.len().saturating_sub(count)..];
         let in_memory = if lost > 0 { self.hub.range(at, lost) } else { Some(Vec::new()) };
         let Some(mut frames) = in_memory else { return self.on(Event::Forgotten(at - 1)) };
         if lost > 0 {
@@ -418,8 +446,7 @@ impl<'r> Run<'r> {
         }
         frames.extend_from_slice(on_their_way);
         let change = Change { response: self.hub.watch().borrow().response.clone(), end };
-        self.begun = Instant::now();
-        self.appending = Some(self.log.append(self.claim, at, frames, change));
+        self.appending = Some(Append::new(self.log.append(self.claim, at, frames, change)));
     }
 }
 
@@ -428,9 +455,10 @@ fn far() -> tokio::time::Instant {
     tokio::time::Instant::now() + Duration::from_hours(24 * 365)
 }
 
-async fn finished(appending: &mut Option<Answer<'_, ()>>) -> Result<(), LogError> {
+/// The log's response to a change, and when the change was sent.
+async fn finished(appending: &mut Option<Append<'_>>) -> (Result<(), LogError>, Instant) {
     match appending {
-        Some(appending) => appending.await,
+        Some(Append { response, begun }) => (response.await, *begun),
         None => pending().await,
     }
 }
