@@ -29,14 +29,24 @@ impl Streams {
     }
 
     fn new(directory: Option<PathBuf>) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-        let mut streams = Self { child: None, port: port.expect("a port").port(), directory };
-        streams.start_again();
+        let mut streams = Self { child: None, port: 0, directory };
+        // Another program may take the port before the server does.
+        let is_started = (0..3).any(|_| {
+            let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+            streams.port = port.expect("a port").port();
+            streams.is_started()
+        });
+        assert!(is_started, "it does not start: `cargo xtask test --only host` installs it");
         streams
     }
 
     /// Starts it again, with what it has kept.
     pub(crate) fn start_again(&mut self) {
+        assert!(self.is_started(), "it does not start again on port {}", self.port);
+    }
+
+    /// Starts it, and returns whether it listens.
+    fn is_started(&mut self) -> bool {
         let home = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/streams");
         let mut command = Command::new("node");
         command.current_dir(home).arg("server.mjs").arg(self.port.to_string()).args(&self.directory);
@@ -46,8 +56,11 @@ impl Streams {
         let mut line = String::new();
         let output = child.stdout.as_mut().expect("its output");
         BufReader::new(output).read_line(&mut line).expect("its output");
-        assert_eq!(line, "ready\n", "it does not start: `cargo xtask test --only host` installs it");
         self.child = Some(child);
+        if line != "ready\n" {
+            self.kill();
+        }
+        self.child.is_some()
     }
 
     /// Ends it at once, as a crash would.
