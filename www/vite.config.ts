@@ -1,7 +1,7 @@
 // How the demo page is built: one static folder that any web server can serve, at any path.
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
-import { SERVED } from "./src/settings/protocols";
+import families from "../pkg/families.json" with { type: "json" };
 
 /**
  * The page shows text that a model wrote, so the browser is told to run nothing but the page's own scripts, even if
@@ -19,7 +19,7 @@ const POLICY = [
 /** Where `cargo run -p turnwire-gateway` listens by default; `npm run dev` talks to it. */
 const GATEWAY = "http://127.0.0.1:8790";
 /** The gateway's protocols that have a path of their own. */
-const PATHS = SERVED.flatMap(({ path }) => path || []);
+const PATHS = Object.values(families).flatMap(({ demo }) => Object.values(demo).flatMap(({ path }) => path || []));
 
 function contentSecurityPolicy(): Plugin {
   return {

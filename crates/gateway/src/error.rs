@@ -1,5 +1,6 @@
 //! The error envelope: `{"error":{"message","type","code"}}` with a fitting status.
 
+use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
@@ -55,11 +56,12 @@ impl ApiError {
         let message = format!("Cannot read from stream, stream does not exist anymore: {id}");
         Self::new(StatusCode::PRECONDITION_FAILED, "stream_expired", message)
     }
+}
 
-    pub(crate) fn no_route(method: &str, path: &str) -> Self {
-        let message = format!("Route not found: {method} {path}");
-        Self::new(StatusCode::NOT_FOUND, "route_not_found", message)
-    }
+/// The answer where there is no route.
+pub(crate) async fn no_route(request: Request) -> ApiError {
+    let message = format!("Route not found: {} {}", request.method(), request.uri().path());
+    ApiError::new(StatusCode::NOT_FOUND, "route_not_found", message)
 }
 
 impl IntoResponse for ApiError {

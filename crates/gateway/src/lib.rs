@@ -4,7 +4,7 @@
 //! Each module knows only those below it:
 //! - `server`: the routes of all protocols, CORS, and static files; `access`: the log of requests;
 //! - `control`: the endpoints under `/_gateway`;
-//! - a module for each family of protocols: its endpoints, and its events;
+//! - `protocols`: the endpoints and the events of each family; `protocol`: what the server takes of it;
 //! - `relayed`: requests to a relay, which pass under the same faults;
 //! - `context`: what all handlers share; `config`: the settings;
 //! - `http`: how the stream of a turn is written;
@@ -14,10 +14,7 @@
 //! - `agents`: the scripts, in steps that belong to no protocol;
 //! - `content`, `error`, `guarded`, `json`, `lock`, `time`: small things.
 
-mod aap;
 mod access;
-mod ag_ui;
-mod agent_event;
 mod agents;
 mod config;
 mod content;
@@ -29,12 +26,12 @@ mod guarded;
 mod http;
 mod json;
 mod lock;
+mod protocol;
+mod protocols;
 mod relayed;
 mod server;
 mod store;
 mod time;
-mod truefoundry;
-mod turn_rpc;
 mod turns;
 
 pub use config::{Chaos, Config, Delivery, Numbers};

@@ -24,6 +24,7 @@ use crate::context;
 use crate::faults::{Forge, On, Surface};
 use crate::http::{Output, write};
 use crate::lock::lock;
+use crate::protocol::Protocol;
 
 /// What the paths begin with.
 const BASE: &str = "/relay";
@@ -41,13 +42,27 @@ pub(crate) const HEADERS: [HeaderName; 3] = [
 
 /// The session of each turn that was started, by the turn's id.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<String, String>>);
+struct Turns(Mutex<HashMap<String, String>>);
 
 type App = context::App<Turns>;
 
+/// The paths below `/relay`, of which there are none without relays.
+pub(crate) fn protocol(relays: &[Upstream]) -> Protocol {
+    let turns = Arc::<Turns>::default();
+    let relays: Vec<Relay> = relays.iter().cloned().map(Relay::unguarded).collect();
+    Protocol {
+        addresses: "",
+        surface: Box::new(Relayed(Arc::clone(&turns))),
+        routes: Box::new(move |app| {
+            let routes = if relays.is_empty() { Router::new() } else { routes(relays) };
+            routes.with_state(app.with(turns))
+        }),
+    }
+}
+
 /// A relay as the faults see it: the protocols whose turns it keeps.
 #[derive(Debug)]
-pub(crate) struct Relayed(pub(crate) Arc<Turns>);
+struct Relayed(Arc<Turns>);
 
 impl Surface for Relayed {
     fn speaks(&self, path: &str) -> bool {
@@ -83,8 +98,7 @@ impl Surface for Relayed {
 }
 
 /// All paths below `/relay`. Those that the faults know have routes of their own.
-pub(crate) fn routes(relays: &[Upstream]) -> Router<App> {
-    let relays: Vec<Relay> = relays.iter().cloned().map(Relay::unguarded).collect();
+fn routes(relays: Vec<Relay>) -> Router<App> {
     let asked = Arc::new(AtomicUsize::new(0));
     let answer = any(move |State(app): State<App>, output: Output, request: Request| {
         let relay = relays[asked.fetch_add(1, Ordering::Relaxed) % relays.len()].clone();

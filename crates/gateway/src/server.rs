@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Path as UrlPath, Request, State};
+use axum::extract::{Path as UrlPath, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
@@ -15,79 +15,57 @@ use tokio::net::TcpListener;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeader;
+use turnwire_relay::Upstream;
 use turnwire_relay::connection::{Connection, Listener};
 
 use crate::access::{REQUEST_ID, access};
 use crate::config::Config;
 use crate::context::App;
-use crate::error::ApiError;
-use crate::faults::{FaultState, Surface, follow, inject};
-use crate::{aap, ag_ui, agent_event, control, relayed, truefoundry, turn_rpc};
+use crate::error::no_route;
+use crate::faults::{FaultState, follow, inject};
+use crate::protocol::Protocol;
+use crate::{control, protocols, relayed};
 
 /// A handler without state, as a service.
 type HandlerService = MethodRouter<(), Infallible>;
 
-/// The protocols of the gateway, and what each of them keeps.
-#[derive(Debug, Default)]
-struct Protocols {
-    agent_event: Arc<agent_event::Threads>,
-    aap: Arc<aap::Sessions>,
-    ag_ui: Arc<ag_ui::Threads>,
-    turn_rpc: Arc<turn_rpc::Threads>,
-    relayed: Arc<relayed::Turns>,
-}
-
-impl Protocols {
-    /// The protocols for the faults. TrueFoundry's comes last: its tenants can have any path.
-    fn surfaces(&self) -> Vec<Box<dyn Surface>> {
-        vec![
-            Box::new(agent_event::AgentEvent(Arc::clone(&self.agent_event))),
-            Box::new(aap::Aap),
-            Box::new(ag_ui::AgUi),
-            Box::new(turn_rpc::TurnRpc),
-            Box::new(relayed::Relayed(Arc::clone(&self.relayed))),
-            Box::new(truefoundry::TrueFoundry),
-        ]
-    }
+/// All that is spoken here, in the order in which the faults look for the protocol of a path.
+fn spoken(relays: &[Upstream]) -> Vec<Protocol> {
+    std::iter::once(relayed::protocol(relays)).chain(protocols::all()).collect()
 }
 
 /// All faults as text, a line each: how it is written, and what it does.
 pub fn fault_catalog() -> String {
-    FaultState::new(Protocols::default().surfaces(), None).grammar.catalog()
+    let surfaces = spoken(&[]).into_iter().map(|protocol| protocol.surface);
+    FaultState::new(surfaces.collect(), None).grammar.catalog()
 }
 
 /// Serves until the process ends.
 pub async fn serve(listener: TcpListener, config: Config) -> std::io::Result<()> {
-    let protocols = Protocols::default();
-    let faults = FaultState::new(protocols.surfaces(), config.chaos);
+    let (mut surfaces, mut routes) = (Vec::new(), Vec::new());
+    for protocol in spoken(&config.relays) {
+        surfaces.push(protocol.surface);
+        routes.push(protocol.routes);
+    }
+    let faults = FaultState::new(surfaces, config.chaos);
     let listener = Listener::new(listener, faults.connections.clone());
     let app = App::new(config, faults);
-    turn_rpc::prepare(&app.store);
-    let service = router(&app, &protocols).into_make_service_with_connect_info::<Connection>();
+    let protocols = routes.into_iter().fold(Router::new(), |all, routes| all.merge(routes(&app)));
+    let service = router(&app, protocols).into_make_service_with_connect_info::<Connection>();
     axum::serve(listener, service).await
 }
 
 /// All routes of the gateway.
-fn router(app: &App, protocols: &Protocols) -> Router {
-    let routes = truefoundry::routes()
-        .route("/authorize/{server}", get(authorize))
-        .method_not_allowed_fallback(no_route);
-    let routes = match &app.config.www {
-        Some(directory) => routes.fallback_service(files(directory)),
-        None => routes.route("/", get(welcome)).fallback(no_route),
-    };
-    let relayed = match app.config.relays.as_slice() {
-        [] => Router::new(),
-        relays => relayed::routes(relays).with_state(app.with(Arc::clone(&protocols.relayed))),
+fn router(app: &App, protocols: Router) -> Router {
+    let own =
+        Router::new().route("/authorize/{server}", get(authorize)).method_not_allowed_fallback(no_route);
+    let own = match &app.config.www {
+        Some(directory) => own.fallback_service(files(directory)),
+        None => own.route("/", get(welcome)).fallback(no_route),
     };
     let control = control::routes().method_not_allowed_fallback(no_route);
-    routes
-        .with_state(app.clone())
-        .merge(agent_event::routes().with_state(app.with(Arc::clone(&protocols.agent_event))))
-        .merge(aap::routes().with_state(app.with(Arc::clone(&protocols.aap))))
-        .merge(ag_ui::routes().with_state(app.with(Arc::clone(&protocols.ag_ui))))
-        .merge(turn_rpc::routes().with_state(app.with(Arc::clone(&protocols.turn_rpc))))
-        .merge(relayed)
+    own.with_state(app.clone())
+        .merge(protocols)
         .layer(from_fn_with_state(Arc::clone(&app.faults), inject))
         .merge(control.with_state(app.clone()))
         .layer(from_fn_with_state(app.clone(), access))
@@ -114,21 +92,12 @@ fn cors() -> CorsLayer {
         .max_age(Duration::from_mins(10))
 }
 
-async fn no_route(request: Request) -> Response {
-    ApiError::no_route(request.method().as_str(), request.uri().path()).into_response()
-}
-
 async fn welcome(State(app): State<App>) -> String {
     let lock = if app.config.token.is_some() { "the configured" } else { "any" };
+    let addresses: String = spoken(&[]).iter().rev().map(|protocol| protocol.addresses).collect();
     format!(
         "turnwire development gateway\n\n\
-         TrueFoundry agent protocol: base URL /{{tenant}}, for example /acme\n\
-         TrueForge dialect:          base URL /api/v1\n\
-         AgentEvent, tirea:          base URL /tirea\n\
-         AgentEvent, awaken:         base URL /awaken, or /awaken-plain without an event store\n\
-         Agent Application Protocol: base URL /aap\n\
-         AG-UI:                      POST /ag-ui, or /ag-ui/store, or /ag-ui/copilotkit/agent/{{agent}}/run\n\
-         turn-rpc:                   WebSocket at /turn-rpc\n\
+         {addresses}\
          Authorization:              {lock} bearer token\n\
          Faults on request:          header x-turnwire-fault, see the README\n\n\
          The first word of a message chooses the script:\n\n{}",
@@ -158,11 +127,11 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::faults::On;
+    use crate::faults::{On, Surface};
 
     fn surface(path: &str) -> Box<dyn Surface> {
-        let surfaces = Protocols::default().surfaces();
-        surfaces.into_iter().find(|surface| surface.speaks(path)).expect("a protocol")
+        let mut surfaces = spoken(&[]).into_iter().map(|protocol| protocol.surface);
+        surfaces.find(|surface| surface.speaks(path)).expect("a protocol")
     }
 
     #[test]
@@ -199,7 +168,8 @@ mod tests {
 
     #[test]
     fn every_kind_of_the_catalog_is_understood() {
-        let grammar = FaultState::new(Protocols::default().surfaces(), None).grammar;
+        let surfaces = spoken(&[]).into_iter().map(|protocol| protocol.surface);
+        let grammar = FaultState::new(surfaces.collect(), None).grammar;
         let catalog = fault_catalog();
         let forms = catalog.lines().filter_map(|line| line.split_whitespace().next());
         for form in forms.filter(|form| *form != "KIND+KIND") {

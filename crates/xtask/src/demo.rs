@@ -71,6 +71,7 @@ pub(crate) fn build_page(project: &Project) -> Result<()> {
     let stamp = Stamp::new(project, "www")?
         .input(&www)?
         .input(&project.path("pkg/dist"))?
+        .input(&project.path("pkg/families.json"))?
         .output(www.join("dist/index.html"));
     if stamp.is_current() {
         note("page: www/dist/ is up to date");

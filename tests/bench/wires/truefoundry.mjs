@@ -1,4 +1,4 @@
-// The wire of the TrueFoundry gateway, byte for byte as `crates/gateway/src/truefoundry` writes it: the data, then the number;
+// The wire of the TrueFoundry gateway, byte for byte as `crates/gateway/src/protocols/truefoundry` writes it: the data, then the number;
 // a time on a message's base and on its first delta only.
 const TIME = "2026-11-21T14:04:32.381Z";
 const TURN = "01m7z6rk7br53xe9avc73q0q48.g.7d0831";

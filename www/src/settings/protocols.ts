@@ -1,6 +1,7 @@
 // What this page calls each protocol, and the URLs at the gateway that serves the page. `client.capabilities` says the rest.
 
 import type { Protocol } from "turnwire";
+import families from "../../../pkg/families.json" with { type: "json" };
 import { RELAY } from "../connection/relay";
 
 export interface KnownProtocol {
@@ -26,84 +27,10 @@ export interface KnownProtocol {
   readonly notPlayed?: readonly string[];
 }
 
-export const PROTOCOLS: readonly KnownProtocol[] = [
-  {
-    id: "truefoundry",
-    name: "TrueFoundry gateway",
-    short: "TrueFoundry",
-    path: "/demo",
-    hint: "With the tenant, such as https://gateway.example/acme",
-    agent: "support-bot",
-    relay: "passes",
-  },
-  {
-    id: "trueforge",
-    name: "TrueForge",
-    short: "TrueForge",
-    path: "",
-    hint: "Without /api/v1, such as https://forge.example",
-    agent: "support-bot",
-  },
-  {
-    id: "tirea",
-    name: "tirea",
-    short: "tirea",
-    path: "/tirea",
-    hint: "Without /v1; the server must allow this page to call it",
-    agent: "support-bot",
-    relay: "keeps",
-  },
-  {
-    id: "awaken",
-    name: "awaken",
-    short: "awaken",
-    path: "/awaken",
-    hint: "Without /v1; the server must allow this page to call it",
-    agent: "support-bot",
-    relay: "passes",
-  },
-  {
-    id: "aap",
-    name: "Agent Application Protocol",
-    short: "AAP",
-    path: "/aap",
-    hint: "Without /meta; the server must allow this page to call it",
-    agent: "support-bot",
-    relay: "keeps",
-    notPlayed: ["subagents"],
-  },
-  {
-    id: "turn-rpc",
-    name: "JSON-RPC turn gateway",
-    short: "turn-rpc",
-    path: "/turn-rpc",
-    hint: "The URL of the WebSocket. A page cannot send an authorization header with it: see the documentation of turn-rpc",
-    agents: ["Agent", "Chat"],
-    agent: "Agent",
-    relay: "passes",
-    tokenInQuery: true,
-    notPlayed: ["approval", "subagents"],
-  },
-  {
-    id: "codex",
-    name: "Codex app-server",
-    short: "Codex",
-    path: null,
-    hint: "The URL of a relay: app-server refuses pages, so start the gateway’s relay in front of it, with --upstream",
-    address: "ws://127.0.0.1:8791",
-    agent: "codex",
-    tokenInQuery: true,
-  },
-  {
-    id: "ag-ui",
-    name: "AG-UI",
-    short: "AG-UI",
-    path: "/ag-ui",
-    hint: "The address of the agent itself; the server must allow this page to call it",
-    agent: "support-bot",
-    notPlayed: ["subagents"],
-  },
-];
+/** The rows of families.json, in its order. */
+export const PROTOCOLS: readonly KnownProtocol[] = Object.values(families).flatMap(({ demo }) =>
+  Object.entries(demo).map(([id, row]) => ({ ...row, id }) as KnownProtocol),
+);
 
 /** The protocols of the gateway that serves the page. */
 export const SERVED: readonly KnownProtocol[] = PROTOCOLS.filter(({ path }) => path !== null);

@@ -37,15 +37,27 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
 
-pub(crate) use threads::Threads;
-
 use crate::faults::{On, TrapKind};
+use crate::protocol::Protocol;
 use server::Server;
-use threads::App;
+use threads::{App, Threads};
+
+/// The family, with nothing kept yet.
+pub(crate) fn protocol() -> Protocol {
+    let threads = Arc::<Threads>::default();
+    Protocol {
+        addresses: concat!(
+            "AgentEvent, tirea:          base URL /tirea\n",
+            "AgentEvent, awaken:         base URL /awaken, or /awaken-plain without an event store\n"
+        ),
+        surface: Box::new(AgentEvent(Arc::clone(&threads))),
+        routes: Box::new(move |app| routes().with_state(app.with(threads))),
+    }
+}
 
 /// The protocol as the faults see it.
 #[derive(Debug)]
-pub(crate) struct AgentEvent(pub(crate) Arc<Threads>);
+struct AgentEvent(Arc<Threads>);
 
 impl crate::faults::Surface for AgentEvent {
     fn speaks(&self, path: &str) -> bool {
@@ -89,7 +101,7 @@ impl crate::faults::Surface for AgentEvent {
 }
 
 /// The routes of all servers.
-pub(crate) fn routes() -> Router<App> {
+fn routes() -> Router<App> {
     let of = |server, routes: Router<App>| routes.layer(Extension::<Server>(server));
     Router::new()
         .nest("/tirea", of(Server::Tirea, tirea::routes()))

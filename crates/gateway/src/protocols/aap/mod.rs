@@ -25,6 +25,8 @@ mod traps;
 mod turns;
 mod wire;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode};
@@ -32,10 +34,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::Value;
 
-pub(crate) use session::Sessions;
-
 use crate::faults::{On, Surface, TrapKind};
-use session::App;
+use crate::protocol::Protocol;
+use session::{App, Sessions};
 use wire::Mode;
 
 /// The base URL.
@@ -43,9 +44,19 @@ const BASE: &str = "/aap";
 /// The largest body that is read: images come inside it.
 const BODY_LIMIT: usize = 30 * 1024 * 1024;
 
+/// The family, with nothing kept yet.
+pub(crate) fn protocol() -> Protocol {
+    let sessions = Arc::<Sessions>::default();
+    Protocol {
+        addresses: "Agent Application Protocol: base URL /aap\n",
+        surface: Box::new(Aap),
+        routes: Box::new(move |app| routes().with_state(app.with(sessions))),
+    }
+}
+
 /// The protocol as the faults see it.
 #[derive(Debug)]
-pub(crate) struct Aap;
+struct Aap;
 
 impl Surface for Aap {
     fn speaks(&self, path: &str) -> bool {
@@ -75,7 +86,7 @@ impl Surface for Aap {
 }
 
 /// All endpoints.
-pub(crate) fn routes() -> Router<App> {
+fn routes() -> Router<App> {
     let endpoints = Router::new()
         .route("/meta", get(sessions::meta))
         .route("/sessions", get(sessions::list).post(sessions::create))

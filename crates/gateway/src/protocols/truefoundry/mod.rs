@@ -25,12 +25,25 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::context::App;
-use crate::error::ApiError;
+use crate::error::{ApiError, no_route};
 use crate::faults::{On, Surface};
+use crate::protocol::Protocol;
+
+/// The family: the context of the gateway keeps its sessions.
+pub(crate) fn protocol() -> Protocol {
+    Protocol {
+        addresses: concat!(
+            "TrueFoundry agent protocol: base URL /{tenant}, for example /acme\n",
+            "TrueForge dialect:          base URL /api/v1\n"
+        ),
+        surface: Box::new(TrueFoundry),
+        routes: Box::new(|app| routes().method_not_allowed_fallback(no_route).with_state(app.clone())),
+    }
+}
 
 /// The protocol as the faults see it. Its tenants can have any path that no other protocol has.
 #[derive(Debug)]
-pub(crate) struct TrueFoundry;
+struct TrueFoundry;
 
 impl Surface for TrueFoundry {
     fn speaks(&self, _: &str) -> bool {
@@ -58,7 +71,7 @@ impl Surface for TrueFoundry {
 }
 
 /// The routes of both surfaces.
-pub(crate) fn routes() -> Router<App> {
+fn routes() -> Router<App> {
     Router::new()
         .nest("/{tenant}/v1", gateway())
         // A control plane passes the gateway on under this prefix.

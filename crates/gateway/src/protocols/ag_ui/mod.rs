@@ -32,26 +32,37 @@ mod traps;
 mod waiting;
 mod wire;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-pub(crate) use threads::Threads;
-
 use crate::faults::{On, Surface, TrapKind};
+use crate::protocol::Protocol;
 use error::Refusal;
-use threads::App;
+use threads::{App, Threads};
 
 /// The address of the agent.
 const BASE: &str = "/ag-ui";
 /// The largest body that is read: whole conversations come inside it, with their images.
 const BODY_LIMIT: usize = 30 * 1024 * 1024;
 
+/// The family, with nothing kept yet.
+pub(crate) fn protocol() -> Protocol {
+    let threads = Arc::<Threads>::default();
+    Protocol {
+        addresses: "AG-UI:                      POST /ag-ui, or /ag-ui/store, or /ag-ui/copilotkit/agent/{agent}/run\n",
+        surface: Box::new(AgUi),
+        routes: Box::new(move |app| routes().with_state(app.with(threads))),
+    }
+}
+
 /// The protocol as the faults see it.
 #[derive(Debug)]
-pub(crate) struct AgUi;
+struct AgUi;
 
 impl Surface for AgUi {
     fn speaks(&self, path: &str) -> bool {
@@ -81,7 +92,7 @@ impl Surface for AgUi {
 }
 
 /// All endpoints.
-pub(crate) fn routes() -> Router<App> {
+fn routes() -> Router<App> {
     let copilot = "/copilotkit";
     let agent = format!("{copilot}/agent/{{agent}}");
     let endpoints = Router::new()

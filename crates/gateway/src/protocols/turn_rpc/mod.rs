@@ -39,16 +39,17 @@ mod turn_writer;
 mod upgrade;
 mod workspace;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-pub(crate) use thread::Threads;
-
 use crate::faults::{On, Surface, TrapKind};
+use crate::protocol::Protocol;
 use crate::store::{Session, Store};
-use thread::App;
+use thread::{App, Threads};
 
 /// Where WebSockets are opened.
 const PATH: &str = "/turn-rpc";
@@ -57,9 +58,22 @@ const SPACE: &str = "turn-rpc";
 /// The session that stands for all sockets, whatever threads they serve.
 const SOCKETS: &str = "turn-rpc";
 
+/// The family, with nothing kept yet.
+pub(crate) fn protocol() -> Protocol {
+    let threads = Arc::<Threads>::default();
+    Protocol {
+        addresses: "turn-rpc:                   WebSocket at /turn-rpc\n",
+        surface: Box::new(TurnRpc),
+        routes: Box::new(move |app| {
+            prepare(&app.store);
+            routes().with_state(app.with(threads))
+        }),
+    }
+}
+
 /// The protocol as the faults see it.
 #[derive(Debug)]
-pub(crate) struct TurnRpc;
+struct TurnRpc;
 
 impl Surface for TurnRpc {
     fn speaks(&self, path: &str) -> bool {
@@ -85,11 +99,11 @@ impl Surface for TurnRpc {
 }
 
 /// The one endpoint.
-pub(crate) fn routes() -> Router<App> {
+fn routes() -> Router<App> {
     Router::new().route(PATH, get(upgrade::upgrade))
 }
 
 /// Makes the session of all sockets, so that faults can be planned for them.
-pub(crate) fn prepare(store: &Store) {
+fn prepare(store: &Store) {
     store.insert(Session::plain(SOCKETS, SPACE, "sockets"));
 }
