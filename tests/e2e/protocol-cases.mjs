@@ -1,6 +1,7 @@
 // The same conversations over each protocol, and what is told where servers differ. The files `protocols-*` play them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { IS_QUICK } from "../rows.mjs";
 import { answer, cutButton, ended, grown, HELD, openDemo, PACE, release, say, transcript, type, unexpected } from "./demo-page.mjs";
 
 /** No waits between the words of an answer. */
@@ -32,6 +33,8 @@ export function playCases(world, protocol) {
     const isRpc = protocol === "turn-rpc";
     const agentName = isRpc ? "Chat" : undefined;
     const open = (headers = FAST) => openDemo(world, { protocol, agentName, headers });
+    /** The test of what only these protocols do differently than TrueFoundry: the others play it in a whole run only. */
+    const testOf = (...differing) => (!IS_QUICK || ["truefoundry", ...differing].includes(protocol) ? test : () => {});
     /** For what agents ask elsewhere. */
     const asking = isRpc ? { skip: "agents of this protocol ask nobody" } : {};
 
@@ -49,7 +52,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("tools: arguments, results without an envelope, also after a reload", async () => {
+    testOf("turn-rpc")("tools: arguments, results without an envelope, also after a reload", async () => {
       const page = await open();
       await say(page, "tools");
       await allowed(page);
@@ -82,7 +85,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("an approval is refused, with a reason", asking, async () => {
+    testOf("aap")("an approval is refused, with a reason", asking, async () => {
       const page = await open();
       await say(page, "approval");
       await page.getByRole("button", { name: "Deny …" }).click();
@@ -98,7 +101,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("a question is answered by one of its options", asking, async () => {
+    testOf("ag-ui")("a question is answered by one of its options", asking, async () => {
       const page = await open();
       await say(page, "question");
       await page.getByRole("button", { name: "Virginia" }).click();
@@ -107,7 +110,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("an approval and a question of one message", asking, async () => {
+    testOf("aap")("an approval and a question of one message", asking, async () => {
       const page = await open();
       await say(page, "mixed");
       await page.getByRole("button", { name: "Send" }).waitFor();
@@ -118,7 +121,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("sub-agents work in threads of their own, and one fails", async () => {
+    testOf("aap", "turn-rpc")("sub-agents work in threads of their own, and one fails", async () => {
       const page = await open(PACE);
       await say(page, "subagents");
       await ended(page);
@@ -133,7 +136,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("a sub-agent that asks is answered", asking, async () => {
+    testOf("aap")("a sub-agent that asks is answered", asking, async () => {
       const page = await open();
       await say(page, "subagents approval");
       await allow(page).waitFor();
@@ -145,7 +148,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("a turn is stopped, and the conversation goes on", async () => {
+    testOf("ag-ui")("a turn is stopped, and the conversation goes on", async () => {
       const page = await open(PACE);
       await say(page, "long 100000");
       await grown(page, 100);
@@ -157,7 +160,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("a failure is told, with its code where there is one", async () => {
+    testOf("tirea", "aap")("a failure is told, with its code where there is one", async () => {
       const page = await open();
       await say(page, "error");
       const notice = page.getByRole("alert");
@@ -167,7 +170,7 @@ export function playCases(world, protocol) {
       assert.match(await transcript(page), /and the renew/);
     });
 
-    test("the events, and where there are others, the frames that they are made of", async () => {
+    testOf("turn-rpc")("the events, and where there are others, the frames that they are made of", async () => {
       const page = await open();
       await page.getByRole("button", { name: "Events", exact: true }).click();
       await say(page, "plain");
@@ -184,7 +187,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("an answer that is given in another tab counts here", isKept ? { skip: "another tab has no conversation of this one" } : asking, async () => {
+    testOf("tirea")("an answer that is given in another tab counts here", isKept ? { skip: "another tab has no conversation of this one" } : asking, async () => {
       const page = await open();
       await say(page, "approval");
       await allow(page).waitFor();
