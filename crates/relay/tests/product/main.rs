@@ -21,6 +21,7 @@ mod held_ends;
 mod held_world;
 mod http2;
 mod readers;
+mod redis_tls;
 mod restarts;
 mod secrets;
 mod several;

@@ -94,5 +94,14 @@ pub(super) fn failed(error: &Error) -> LogError {
     if text.starts_with("OOM") || text.contains("used memory > 'maxmemory'") {
         return LogError::Full;
     }
+    // The client passes on how the library of TLS prints its error.
+    if let Some((_, cause)) = text.split_once("InvalidCertificate(") {
+        let cause = cause.split([')', ' ']).next().unwrap_or_default();
+        let text = format!(
+            "the certificate of Redis is not trusted here ({cause}): the system's certificates count, or those in the file that \
+             `SSL_CERT_FILE` names"
+        );
+        return LogError::Unreachable(text);
+    }
     LogError::Unreachable(format!("Redis: {text}"))
 }
