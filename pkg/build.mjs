@@ -8,7 +8,7 @@
 //   node build.mjs names FAMILY   core/FAMILY/raw.wasm     -> named.wasm: optimised, with function names
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 import { minify } from "terser";
@@ -477,7 +477,10 @@ function types(out) {
   const entries = sources.map((entry) => join(out, declaration(entry)));
   // CommonJS could not import the types of a framework that is a module only.
   const modules = Object.keys(BINDINGS).filter((name) => !BINDINGS[name].includes("cjs")).map((name) => join(out, declaration(binding(name))));
-  for (const entry of entries) reach(entry, reached);
+  for (const entry of entries) {
+    const own = reachWithAdditions(entry, out);
+    for (const file of own) reached.add(file);
+  }
   for (const file of emitted(out)) {
     const text = readFileSync(file, "utf8");
     rmSync(file);
@@ -509,6 +512,21 @@ function demandPublicNames(out) {
       if (shortened.has(member)) throw new Error(`\`${member}\` is public (${name}), and would be shortened: rename one of them`);
     }
   }
+}
+
+/**
+ * Collects an entry's declaration and what it imports. If that has types to which the files of protocols add, the entry imports those
+ * files: a program may import no other entry.
+ */
+function reachWithAdditions(entry, out) {
+  const [extended, additions] = ["client/settings.ts", "entries/families/types.ts"].map((source) => join(out, declaration(source)));
+  const reached = new Set();
+  reach(entry, reached);
+  if (!reached.has(extended) || reached.has(additions)) return reached;
+  const path = relative(dirname(entry), additions).replace(/\.d\.ts$/, ".js").replaceAll(sep, "/");
+  writeFileSync(entry, `import "${path.startsWith(".") ? path : `./${path}`}";\n${readFileSync(entry, "utf8")}`);
+  reach(additions, reached);
+  return reached;
 }
 
 /** Collects a declaration and what it imports; imports of the glue are pointed to its copy. */
