@@ -235,6 +235,31 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
+  test("two chats of one page stream at once, each its own answer, also where a conversation that is not shown is left", async () => {
+    const wanted = {};
+    for (const [name, words] of [["left", "long 300"], ["right", "long 500"]]) {
+      const alone = await open({ delay: "0" });
+      await ask(alone, words);
+      wanted[name] = { words, answer: await lastAnswer(alone).innerText() };
+      await close(alone);
+    }
+    const page = await world.page("/ai/index.html?beside&unseen=leave&delay=40");
+    const chats = Object.entries(wanted).map(([name, expected]) => ({ ...expected, chat: page.getByRole("region", { name }) }));
+    for (const { chat, words } of chats) {
+      const field = chat.getByLabel("Message");
+      await field.waitFor();
+      await type(field, words);
+      await field.press("Enter");
+      await chat.locator("[data-role=assistant] .text").waitFor();
+    }
+    for (const { chat, words, answer } of chats) {
+      await chat.locator("main[data-status=ready]").waitFor();
+      assert.deepEqual(await chat.locator("[data-role=user] .text").allInnerTexts(), [words]);
+      assert.equal(await chat.locator("[data-role=assistant]").innerText(), answer);
+    }
+    await close(page);
+  });
+
   test("of a stopped answer that the server has not kept, nothing is shown after a reload", async () => {
     const page = await open({ id: "one" });
     await say(page, "slow");

@@ -18,8 +18,15 @@ function Page() {
   globalThis.show = setShown;
   const messages = use(history);
   if (query.has("guide")) return <GuideChat id="guide" />;
+  if (query.has("beside")) return <><Beside id="left" /><Beside id="right" /></>;
   if (!isShown) return null;
   return query.has("remade") ? <Remade /> : <Chat id={id} messages={messages} resume={id !== undefined} transport={transport} />;
+}
+
+/** One of two chats on the page, each with a transport of its own. */
+function Beside({ id }) {
+  const [transport] = useState(make);
+  return <section aria-label={id}><Chat id={id} transport={transport} /></section>;
 }
 
 /** Makes its transport whenever it renders. */

@@ -9,7 +9,7 @@ const path = { truefoundry: "demo", trueforge: "" }[protocol] ?? protocol;
 const delay = query.get("delay");
 const client = connect({ baseUrl: `${location.origin}/${path}`, protocol, token: "any", ...(delay && { headers: { "x-turnwire-delay-ms": delay } }) });
 const tools = { clock: { description: "The time", run: () => "noon" }, calculator: { description: "Computes", run: () => ({ result: 42 }) } };
-export const conversations = new Conversations({ client, agentName: "support-bot", ...(query.has("tools") && { tools }) });
+export const conversations = new Conversations({ client, agentName: "support-bot", ...(query.has("tools") && { tools }), ...(query.has("unseen") && { unseen: query.get("unseen") }) });
 
 /** The conversation that was made or opened last. */
 let newest;
