@@ -40,19 +40,19 @@ pub(crate) struct Kept {
 pub(crate) struct Tab {
     pub(crate) came: Option<Instant>,
     pub(crate) connections: Vec<Connection>,
-    /// The responses to its starts that were refused.
+    /// Its first starts, as long as the relay said of each that the agent has not received it.
     pub(crate) refusals: Vec<Refused>,
     pub(crate) heard: Option<(Instant, Heard)>,
     /// Messages that it should not have received.
     pub(crate) surprises: Vec<String>,
 }
 
-/// A refused start.
+/// A start that the relay says it has not sent.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) at: Instant,
-    /// Whether the relay says that the agent has not received it.
-    pub(crate) is_unsent: bool,
+    /// The relay's code for the reason.
+    pub(crate) code: String,
 }
 
 /// Frames that arrived on one connection.

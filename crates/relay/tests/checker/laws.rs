@@ -85,9 +85,11 @@ impl Judge<'_> {
         self.hold(Law::Once, count <= 1, || format!("the agent got it {count} times"));
         // If only the first tab starts it, it is known whose start the agent received.
         if let Some(tab) = turn.tabs.first().filter(|_| !turn.is_shared) {
-            let unsent = tab.refusals.iter().take_while(|refused| refused.is_unsent).last();
-            let early = unsent.is_some_and(|last| turn.starts.iter().any(|start| *start < last.at));
-            self.hold(Law::Unsent, !early, || "it was sent, and the relay said that it was not".to_owned());
+            let early = tab.refusals.last().filter(|last| turn.starts.iter().any(|start| *start < last.at));
+            self.hold(Law::Unsent, early.is_none(), || {
+                let code = early.map_or("", |last| &last.code);
+                format!("it was sent, and the relay said that it was not: {code}")
+            });
         }
     }
 

@@ -45,8 +45,8 @@ enum Answer {
     Stream(String, Response),
     /// The tab knows how the turn ended.
     Heard(Heard),
-    /// It reconnects later.
-    Again,
+    /// It reconnects later: the relay has refused with this code, or there was no answer.
+    Again(Option<String>),
     /// The relay knows no such turn.
     NotThere,
     /// The log is a different one: the tab reads it from its beginning.
@@ -92,9 +92,13 @@ impl Page {
             |change: &mut dyn FnMut(&mut Tab)| history.with(&id, |turn| change(&mut turn.tabs[number]));
         let (mut log, mut cursor) = (None::<String>, 0);
         let mut must_start = self.starts;
+        // Whether the relay says of everything asked so far that the agent has not received it.
+        let mut is_unsent = self.starts;
         let heard = loop {
             let request = if must_start { self.start(cursor) } else { self.attach(cursor, log.as_deref()) };
-            match self.ask(request, &note).await {
+            let answer = self.ask(request, &note).await;
+            is_unsent &= matches!(&answer, Answer::Again(Some(code)) if UNSENT.contains(&code.as_str()));
+            match answer {
                 Answer::Stream(named, response) => {
                     log = Some(named.clone());
                     note(&mut |tab| {
@@ -130,7 +134,11 @@ impl Page {
                 }
                 Answer::NotThere => must_start = self.starts,
                 Answer::Anew => (log, cursor) = (None, 0),
-                Answer::Again => {}
+                Answer::Again(Some(code)) if is_unsent => {
+                    let at = Instant::now();
+                    note(&mut |tab| tab.refusals.push(Refused { at, code: code.clone() }));
+                }
+                Answer::Again(_) => {}
             }
             sleep(PAUSE).await;
         };
@@ -206,7 +214,7 @@ impl Page {
     }
 
     async fn ask(&self, request: RequestBuilder, note: &impl Fn(&mut dyn FnMut(&mut Tab))) -> Answer {
-        let Ok(Ok(response)) = timeout(ANSWER, request.send()).await else { return Answer::Again };
+        let Ok(Ok(response)) = timeout(ANSWER, request.send()).await else { return Answer::Again(None) };
         let header = |name: &str| {
             let value = response.headers().get(name).and_then(|value| value.to_str().ok());
             value.unwrap_or_default().to_owned()
@@ -216,7 +224,7 @@ impl Page {
         if status == 200 && kind.starts_with("text/event-stream") {
             return Answer::Stream(log, response);
         }
-        let Ok(Ok(text)) = timeout(ANSWER, response.text()).await else { return Answer::Again };
+        let Ok(Ok(text)) = timeout(ANSWER, response.text()).await else { return Answer::Again(None) };
         if !log.is_empty() {
             // The agent's own response, unchanged.
             note(&mut |tab| {
@@ -228,11 +236,7 @@ impl Page {
         let code: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         let code = code["code"].as_str().unwrap_or_default();
         match (status, code) {
-            (503 | 429, _) => {
-                let refused = || Refused { at: Instant::now(), is_unsent: UNSENT.contains(&code) };
-                note(&mut |tab| tab.refusals.push(refused()));
-                Answer::Again
-            }
+            (503 | 429, _) => Answer::Again(Some(code.to_owned())),
             (504, _) | (502, "unanswered") => Answer::Heard(Heard::Unanswered),
             (404, _) => Answer::NotThere,
             (412, "log_changed") => Answer::Anew,

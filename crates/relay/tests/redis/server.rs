@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -218,9 +218,19 @@ impl Redis {
     }
 }
 
+/// A port below those that the system hands out, so that no other test gets it before the server does.
 fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-    socket.expect("a port").port()
+    /// The first port, and how many there are.
+    const PORTS: (u32, u32) = (20_000, 12_000);
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Tests of several programs run at once, each from a place of its own.
+    let begin = std::process::id().wrapping_mul(997);
+    let port = |_| {
+        let at = begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS.1;
+        u16::try_from(PORTS.0 + at).expect("a port")
+    };
+    let mut ports = (0..PORTS.1).map(port);
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a port")
 }
 
 impl Drop for Redis {
