@@ -31,9 +31,8 @@ pub(super) const PAGE: usize = 64 << 10;
 /// The silence after which a reader gets a comment, so that proxies do not close the connection as idle.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How long a reader may be ahead of what is known here: it has read from another relay, or the log is being repaired.
-const AHEAD: Duration = Duration::from_secs(3);
-
+/// The longest wait until a response begins: clients wait for half a minute.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause before a log that does not answer is read again.
 const AGAIN: Duration = Duration::from_millis(200);
 /// One write in this many is measured, so that measuring does not delay thousands of readers of one turn.
@@ -136,8 +135,12 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
             let is_known = |known: &Known| known.response.is_some() || known.end.is_some() || known.is_unsent;
             let is_ready = |known: &Known| is_known(known) || known.departures != before;
             watched.wait_for(is_ready).await.map_err(|_| Refusal::unsent())?;
-            let is_there = |known: &Known| known.last >= wanted.after || known.departures != before;
-            let _ = timeout(AHEAD, watched.wait_for(is_there)).await;
+            // It may be ahead of what is known here: it has read from another relay, or the log is being repaired.
+            let is_settled = |known: &Known| {
+                known.last >= wanted.after || known.end.is_some() || known.departures != before
+            };
+            let patience = wanted.app.config.log.repair().min(PATIENCE);
+            let _ = timeout(patience, watched.wait_for(is_settled)).await;
             let known = watched.borrow_and_update().clone();
             if known.departures != before {
                 return Err(unsettled());

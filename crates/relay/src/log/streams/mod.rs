@@ -156,6 +156,10 @@ impl ReplayLog for StreamsLog {
         Box::pin(self.0.purge(what))
     }
 
+    fn is_removed(&self, key: TurnKey) -> Answer<'_, bool> {
+        Box::pin(async move { self.0.is_removed(&tag(&key)).await })
+    }
+
     fn own(&self, upstream: String, session: String, subject: String) -> Answer<'_, String> {
         Box::pin(
             async move { sessions::own(&self.0.server, &digest(&[&upstream, &session]), &subject).await },
