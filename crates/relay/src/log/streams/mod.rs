@@ -8,6 +8,7 @@
 
 mod copies;
 mod ends;
+mod flight;
 mod index;
 mod names;
 mod owned;
