@@ -31,6 +31,9 @@ use crate::observe;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long readers have to receive the end.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// How long a start waits for a log that does not say which processes use it, as for a busy file, and how often it tries.
+const BUSY: Duration = Duration::from_secs(5);
+const TRY: Duration = Duration::from_millis(100);
 /// How often a relay that shuts down looks for its successor.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -86,7 +89,7 @@ pub async fn serve(
     observe::begin();
     let log = open(&config).await?;
     let tls = tls(&config)?;
-    let company = company(&*log).await?;
+    let company = settled(&*log, BUSY).await?;
     let failed = |address| move |error| Failure::Listen(address, error);
     let listener = bind::pages(config.listen, company).await.map_err(failed(config.listen))?;
     // Another relay on this machine may release its address only later.
@@ -150,6 +153,17 @@ async fn company(log: &dyn ReplayLog) -> Result<Company, LogError> {
         Some(shared) => shared.company().await,
         // Only this process can read its turns.
         None => Ok(Company::Unknown),
+    }
+}
+
+/// The same at the start, once the log says so: it may be busy with another process for this long.
+async fn settled(log: &dyn ReplayLog, patience: Duration) -> Result<Company, LogError> {
+    let until = Instant::now() + patience;
+    loop {
+        match company(log).await {
+            Err(_) if Instant::now() < until => sleep(TRY).await,
+            company => return company,
+        }
     }
 }
 
@@ -284,5 +298,28 @@ pub async fn purge(config: &Config, what: Purge) -> Result<usize, Failure> {
             Ok(redis(config, url, password.as_ref()).await?.purge(what).await?)
         }
         Store::Streams { url, headers } => Ok(streams(config, url, headers).await?.purge(what).await?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_start_waits_for_a_log_that_fails_for_a_moment_and_no_longer() {
+        let directory = std::env::temp_dir().join(format!("turnwire-relay-company-{}", std::process::id()));
+        let path = directory.join("turns.db");
+        let log = SqliteLog::open(&path, false).expect("a log");
+        let file = rusqlite::Connection::open(&path).expect("the file");
+        file.execute_batch("ALTER TABLE process RENAME TO away").expect("renamed");
+        let gives_up = settled(&log, Duration::from_millis(300)).await;
+        assert!(matches!(gives_up, Err(LogError::Unreachable(_))), "{gives_up:?}");
+        let back = async {
+            sleep(Duration::from_millis(300)).await;
+            file.execute_batch("ALTER TABLE away RENAME TO process").expect("renamed");
+        };
+        assert_eq!(tokio::join!(settled(&log, BUSY), back).0, Ok(Company::Alone));
+        drop(log);
+        let _ = std::fs::remove_dir_all(&directory);
     }
 }
