@@ -15,7 +15,7 @@ use crate::turn::{CutReason, End, UpstreamState};
 /// How often to read the log without a hint.
 const LOOK: Duration = Duration::from_secs(1);
 /// The end of a turn that is no longer in the log.
-const LOST: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Unknown };
+pub(super) const LOST: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Unknown };
 /// How many bytes to read at once.
 const PAGE: usize = 256 << 10;
 
