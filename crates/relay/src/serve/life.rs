@@ -99,7 +99,7 @@ pub async fn serve(
             None => Ok(None),
         }
     });
-    let bound = if company == Company::Beside { None } else { (&mut admin).await? };
+    let bound = if company.is_near() { None } else { (&mut admin).await? };
     let local = |listener: &TcpListener, asked| listener.local_addr().unwrap_or(asked);
     let addresses = Addresses {
         relay: local(&listener, config.listen),
@@ -111,7 +111,7 @@ pub async fn serve(
     tokio::spawn({
         let (app, draining) = (app.clone(), draining.clone());
         async move {
-            let bound = if company == Company::Beside { admin.await.ok().flatten() } else { bound };
+            let bound = if company.is_near() { admin.await.ok().flatten() } else { bound };
             if let Some(listener) = bound {
                 let left = left_to_others(draining);
                 let _ = axum::serve(listener, admin::routes(app)).with_graceful_shutdown(left).await;
@@ -122,6 +122,9 @@ pub async fn serve(
     tokio::spawn(sweep::watch_over(app.clone()));
     let router = Router::new().fallback(dispatch::answer).layer(app.edge.cors()).with_state(app.clone());
     let listener = Listener::new(listener, Connections::default()).with_patience(PATIENCE);
+    if let Some(shared) = app.log.shared() {
+        shared.announce(true).await?;
+    }
     ready(addresses);
     let ending = async {
         tokio::select! {
@@ -204,14 +207,14 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     eprintln!("turnwire-relay: ending; {running} turns run");
     let hand_over = async {
         let Some(shared) = app.log.shared() else { return };
-        if at_first == Company::Alone {
-            // Twice in a row: a starting relay uses the log before it listens, and may still fail.
-            let mut seen = 0;
-            while seen < 2 {
+        // If this fails, only another relay that shuts down takes this one for its successor.
+        let _ = shared.announce(false).await;
+        if matches!(at_first, Company::Alone | Company::Beside) {
+            // A starting relay uses the log before it serves, and may still fail.
+            while shared.company().await != Ok(Company::Serving) {
                 sleep(LOOK).await;
-                seen = if shared.company().await == Ok(Company::Beside) { seen + 1 } else { 0 };
             }
-            drains.send_replace(Some(Company::Beside));
+            drains.send_replace(Some(Company::Serving));
         }
         // Other relays can serve the turns that run here.
         app.hubs.all().iter().for_each(|hub| hub.send_away());
