@@ -137,6 +137,16 @@ pub struct LogConfig {
     pub takeover: Duration,
 }
 
+impl LogConfig {
+    /// How long the log may be behind what readers have seen, or without a turn that they have seen. Meanwhile its owner
+    /// repairs it, or is found to be dead, and another relay decides what is left.
+    pub(crate) fn repair(&self) -> Duration {
+        /// Signs of life are checked once a second, and so is the log by those who wait for it.
+        const NOTICED: Duration = Duration::from_secs(3);
+        if self.store.is_shared() { self.takeover + NOTICED } else { NOTICED }
+    }
+}
+
 /// A store for turns.
 #[derive(Debug, Clone)]
 pub enum Store {

@@ -14,6 +14,10 @@ pub trait SharedLog: ReplayLog {
     fn admit(&self, _key: &TurnKey, _starts_per_minute: u32, _turns: usize) -> Answer<'_, Admission> {
         Box::pin(async { Ok(Admission::Granted) })
     }
+    /// Shows the others that this process takes requests for new turns, or no longer does.
+    fn announce(&self, _is_serving: bool) -> Answer<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
     /// Which other processes use the log now.
     fn company(&self) -> Answer<'_, Company> {
         Box::pin(async { Ok(Company::Unknown) })
@@ -43,10 +47,19 @@ pub trait SharedLog: ReplayLog {
 pub enum Company {
     /// Unknown: they are on other machines. Only its silence shows that an owner has died.
     Unknown,
-    /// None. As with `Beside`, [`open_turns`](ReplayLog::open_turns) returns this process's turns only.
+    /// None. As with those below, [`open_turns`](ReplayLog::open_turns) returns this process's turns only.
     Alone,
-    /// Other processes on this machine.
+    /// Other processes on this machine, none of which serves: they are starting, or shutting down.
     Beside,
+    /// Other processes on this machine, one of which serves.
+    Serving,
+}
+
+impl Company {
+    /// Whether there are other processes on this machine.
+    pub fn is_near(self) -> bool {
+        matches!(self, Self::Beside | Self::Serving)
+    }
 }
 
 /// Whether a user may start a turn.

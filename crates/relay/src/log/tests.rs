@@ -247,6 +247,13 @@ async fn two_relays_share_a_file_and_each_knows_whether_the_other_lives() {
     assert_eq!(two.open_turns().await, Ok(Vec::new()));
     let shared = two.shared().expect("shared");
     assert_eq!((shared.company().await, shared.orphans().await), (Ok(Company::Beside), Ok(Vec::new())));
+    let file = rusqlite::Connection::open(&scratch.0).expect("the file");
+    for (is_serving, company) in [(true, Company::Serving), (false, Company::Beside)] {
+        one.announce(is_serving).await.expect("announced");
+        assert_eq!(shared.company().await, Ok(company));
+    }
+    file.execute("UPDATE process SET serves = NULL", []).expect("updated");
+    assert_eq!(shared.company().await, Ok(Company::Serving), "an older program may serve");
     // What one process writes, the other is notified of, and reads.
     let mut hints = shared.watch(&key("t"));
     one.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");

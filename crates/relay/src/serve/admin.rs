@@ -39,8 +39,9 @@ pub(super) fn routes(app: Arc<App>) -> Router {
 /// They also name the page in each request that changes something.
 async fn refuse_pages(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let head = request.headers();
-    // Without a name it is a program.
-    if head.contains_key(header::HOST) && !app.edge.knows_admin_host(&request) {
+    // Without a name it is a program. With HTTP/2 the name is in the target.
+    let is_named = head.contains_key(header::HOST) || request.uri().authority().is_some();
+    if is_named && !app.edge.knows_admin_host(&request) {
         return (StatusCode::FORBIDDEN, format!("{}\n", Foreign::Host.text())).into_response();
     }
     if head.contains_key(header::ORIGIN) {

@@ -16,12 +16,12 @@ const WAITING: u32 = 1024;
 /// How often to try an address that another relay is about to release.
 const TRY: Duration = Duration::from_millis(20);
 
-/// Set when the relay begins to shut down, to the processes that used its log at that time.
+/// Set when the relay begins to shut down, to the processes that use its log.
 pub(super) type Draining = Option<Company>;
 
-/// Waits until this relay shuts down while another one has its address.
+/// Waits until this relay shuts down while another one serves at its address.
 pub(super) async fn left_to_others(mut draining: watch::Receiver<Draining>) {
-    if draining.wait_for(|draining| *draining == Some(Company::Beside)).await.is_err() {
+    if draining.wait_for(|draining| *draining == Some(Company::Serving)).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
@@ -34,7 +34,7 @@ pub(super) async fn pages(address: SocketAddr, company: Company) -> io::Result<T
     match company {
         Company::Unknown => TcpListener::bind(address).await,
         Company::Alone => alone(address).await,
-        Company::Beside => shared(address),
+        Company::Beside | Company::Serving => shared(address),
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn pages(address: SocketAddr, company: Company) -> io::Result<T
 pub(super) async fn admin(address: SocketAddr, company: Company) -> io::Result<TcpListener> {
     loop {
         match TcpListener::bind(address).await {
-            Err(error) if error.kind() == ErrorKind::AddrInUse && company == Company::Beside => {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && company.is_near() => {
                 sleep(TRY).await;
             }
             bound => return bound,

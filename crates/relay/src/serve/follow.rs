@@ -14,10 +14,8 @@ use crate::turn::{CutReason, End, UpstreamState};
 
 /// How often to read the log without a hint.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long the log may be behind what readers have seen, while its owner repairs it.
-const REPAIR: Duration = Duration::from_secs(3);
 /// The end of a turn that is no longer in the log.
-const LOST: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Unknown };
+pub(super) const LOST: End = End::Cut { reason: CutReason::LogLost, upstream: UpstreamState::Unknown };
 /// How many bytes to read at once.
 const PAGE: usize = 256 << 10;
 
@@ -50,8 +48,10 @@ enum Found {
     Ended,
     /// The log ends before what readers have seen, temporarily or for good.
     Shorter,
-    /// The log has no such turn: temporarily, while its owner restores a lost one, or for good, as it was removed.
+    /// The log has lost the turn, temporarily or for good.
     Gone,
+    /// It was removed on purpose.
+    Removed,
     /// It is a different log.
     Changed,
     /// The log does not answer.
@@ -66,6 +66,7 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
     let mut hints = shared.watch(&key);
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let repair = app.config.log.repair();
     let mut shorter_since: Option<Instant> = None;
     let mut is_first = true;
     loop {
@@ -101,8 +102,8 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
             Found::Nothing => {}
             Found::Ended => return true,
             Found::Shorter | Found::Gone
-                if shorter_since.get_or_insert_with(Instant::now).elapsed() < REPAIR => {}
-            Found::Gone => {
+                if shorter_since.get_or_insert_with(Instant::now).elapsed() < repair => {}
+            Found::Gone | Found::Removed => {
                 hub.abandon(LOST);
                 return true;
             }
@@ -134,6 +135,7 @@ fn took(hub: &Hub, hint: Hint) -> bool {
 async fn look(shared: &dyn SharedLog, key: &TurnKey, hub: &Hub) -> Found {
     let head = match shared.head(key.clone()).await {
         Ok(head) => head,
+        Err(LogError::Gone) if shared.is_removed(key.clone()).await == Ok(true) => return Found::Removed,
         Err(LogError::Gone) => return Found::Gone,
         Err(_) => return Found::Nothing,
     };

@@ -31,6 +31,9 @@ use crate::observe;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long readers have to receive the end.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// How long a start waits for a log that does not say which processes use it, as for a busy file, and how often it tries.
+const BUSY: Duration = Duration::from_secs(5);
+const TRY: Duration = Duration::from_millis(100);
 /// How often a relay that shuts down looks for its successor.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -86,7 +89,7 @@ pub async fn serve(
     observe::begin();
     let log = open(&config).await?;
     let tls = tls(&config)?;
-    let company = company(&*log).await?;
+    let company = settled(&*log, BUSY).await?;
     let failed = |address| move |error| Failure::Listen(address, error);
     let listener = bind::pages(config.listen, company).await.map_err(failed(config.listen))?;
     // Another relay on this machine may release its address only later.
@@ -96,7 +99,7 @@ pub async fn serve(
             None => Ok(None),
         }
     });
-    let bound = if company == Company::Beside { None } else { (&mut admin).await? };
+    let bound = if company.is_near() { None } else { (&mut admin).await? };
     let local = |listener: &TcpListener, asked| listener.local_addr().unwrap_or(asked);
     let addresses = Addresses {
         relay: local(&listener, config.listen),
@@ -108,7 +111,7 @@ pub async fn serve(
     tokio::spawn({
         let (app, draining) = (app.clone(), draining.clone());
         async move {
-            let bound = if company == Company::Beside { admin.await.ok().flatten() } else { bound };
+            let bound = if company.is_near() { admin.await.ok().flatten() } else { bound };
             if let Some(listener) = bound {
                 let left = left_to_others(draining);
                 let _ = axum::serve(listener, admin::routes(app)).with_graceful_shutdown(left).await;
@@ -119,6 +122,9 @@ pub async fn serve(
     tokio::spawn(sweep::watch_over(app.clone()));
     let router = Router::new().fallback(dispatch::answer).layer(app.edge.cors()).with_state(app.clone());
     let listener = Listener::new(listener, Connections::default()).with_patience(PATIENCE);
+    if let Some(shared) = app.log.shared() {
+        shared.announce(true).await?;
+    }
     ready(addresses);
     let ending = async {
         tokio::select! {
@@ -150,6 +156,17 @@ async fn company(log: &dyn ReplayLog) -> Result<Company, LogError> {
         Some(shared) => shared.company().await,
         // Only this process can read its turns.
         None => Ok(Company::Unknown),
+    }
+}
+
+/// The same at the start, once the log says so: it may be busy with another process for this long.
+async fn settled(log: &dyn ReplayLog, patience: Duration) -> Result<Company, LogError> {
+    let until = Instant::now() + patience;
+    loop {
+        match company(log).await {
+            Err(_) if Instant::now() < until => sleep(TRY).await,
+            company => return company,
+        }
     }
 }
 
@@ -190,14 +207,14 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     eprintln!("turnwire-relay: ending; {running} turns run");
     let hand_over = async {
         let Some(shared) = app.log.shared() else { return };
-        if at_first == Company::Alone {
-            // Twice in a row: a starting relay uses the log before it listens, and may still fail.
-            let mut seen = 0;
-            while seen < 2 {
+        // If this fails, only another relay that shuts down takes this one for its successor.
+        let _ = shared.announce(false).await;
+        if matches!(at_first, Company::Alone | Company::Beside) {
+            // A starting relay uses the log before it serves, and may still fail.
+            while shared.company().await != Ok(Company::Serving) {
                 sleep(LOOK).await;
-                seen = if shared.company().await == Ok(Company::Beside) { seen + 1 } else { 0 };
             }
-            drains.send_replace(Some(Company::Beside));
+            drains.send_replace(Some(Company::Serving));
         }
         // Other relays can serve the turns that run here.
         app.hubs.all().iter().for_each(|hub| hub.send_away());
@@ -284,5 +301,28 @@ pub async fn purge(config: &Config, what: Purge) -> Result<usize, Failure> {
             Ok(redis(config, url, password.as_ref()).await?.purge(what).await?)
         }
         Store::Streams { url, headers } => Ok(streams(config, url, headers).await?.purge(what).await?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_start_waits_for_a_log_that_fails_for_a_moment_and_no_longer() {
+        let directory = std::env::temp_dir().join(format!("turnwire-relay-company-{}", std::process::id()));
+        let path = directory.join("turns.db");
+        let log = SqliteLog::open(&path, false).expect("a log");
+        let file = rusqlite::Connection::open(&path).expect("the file");
+        file.execute_batch("ALTER TABLE process RENAME TO away").expect("renamed");
+        let gives_up = settled(&log, Duration::from_millis(300)).await;
+        assert!(matches!(gives_up, Err(LogError::Unreachable(_))), "{gives_up:?}");
+        let back = async {
+            sleep(Duration::from_millis(300)).await;
+            file.execute_batch("ALTER TABLE away RENAME TO process").expect("renamed");
+        };
+        assert_eq!(tokio::join!(settled(&log, BUSY), back).0, Ok(Company::Alone));
+        drop(log);
+        let _ = std::fs::remove_dir_all(&directory);
     }
 }

@@ -120,10 +120,19 @@ impl App {
         self.is_draining.load(Ordering::SeqCst)
     }
 
-    /// What its agent calls a turn: one of its first frames says so.
+    /// What its agent calls a turn: one of its first frames says so, usually the first one.
     async fn name_of(&self, key: &TurnKey, protocol: Protocol) -> Result<Option<String>, LogError> {
-        let first = self.log.read(key.clone(), 0, read::PAGE).await?;
-        Ok(first.iter().find_map(|frame| protocol.turn_named(frame)))
+        let mut after = 0;
+        // At least one frame is read, however long.
+        for max_bytes in [1, read::PAGE] {
+            let frames = self.log.read(key.clone(), after, max_bytes).await?;
+            let name = frames.iter().find_map(|frame| protocol.turn_named(frame));
+            if name.is_some() || frames.is_empty() {
+                return Ok(name);
+            }
+            after += frames.len() as u64;
+        }
+        Ok(None)
     }
 
     /// Whether a turn's agent keeps its turns.

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::App;
-use super::follow;
+use super::follow::{self, LOST};
 use super::hub::{Hub, Known, Reading};
 use super::pass::unbuffered;
 use super::refusal::Refusal;
@@ -24,16 +24,15 @@ use crate::log::{Head, LogError, ReplayLog, TurnKey};
 use crate::mutant::mutant;
 use crate::observe::Span;
 use crate::sse::numbered;
-use crate::turn::{End, Reader, Step};
+use crate::turn::{CutReason, End, Reader, Step};
 
 /// How many bytes are written at once.
 pub(super) const PAGE: usize = 64 << 10;
 /// The silence after which a reader gets a comment, so that proxies do not close the connection as idle.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How long a reader may be ahead of what is known here: it has read from another relay, or the log is being repaired.
-const AHEAD: Duration = Duration::from_secs(3);
-
+/// The longest wait until a response begins: clients wait for half a minute.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause before a log that does not answer is read again.
 const AGAIN: Duration = Duration::from_millis(200);
 /// One write in this many is measured, so that measuring does not delay thousands of readers of one turn.
@@ -136,8 +135,12 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
             let is_known = |known: &Known| known.response.is_some() || known.end.is_some() || known.is_unsent;
             let is_ready = |known: &Known| is_known(known) || known.departures != before;
             watched.wait_for(is_ready).await.map_err(|_| Refusal::unsent())?;
-            let is_there = |known: &Known| known.last >= wanted.after || known.departures != before;
-            let _ = timeout(AHEAD, watched.wait_for(is_there)).await;
+            // It may be ahead of what is known here: it has read from another relay, or the log is being repaired.
+            let is_settled = |known: &Known| {
+                known.last >= wanted.after || known.end.is_some() || known.departures != before
+            };
+            let patience = wanted.app.config.log.repair().min(PATIENCE);
+            let _ = timeout(patience, watched.wait_for(is_settled)).await;
             let known = watched.borrow_and_update().clone();
             if known.departures != before {
                 return Err(unsettled());
@@ -311,14 +314,7 @@ impl Connected {
                     self.closing.0 = "end";
                     return Written::End;
                 }
-                Step::Tell(end @ (End::Cut { .. } | End::Stopped)) => {
-                    self.closing.0 = "cut";
-                    return if self.is_ours {
-                        Written::More(told(end, self.reader.cursor()))
-                    } else {
-                        Written::Broken
-                    };
-                }
+                Step::Tell(end @ (End::Cut { .. } | End::Stopped)) => return self.cut(end),
                 Step::Wait => {}
             }
             let Some(watched) = &mut self.watched else { return self.leave("unread") };
@@ -341,8 +337,16 @@ impl Connected {
         if self.is_ours { Written::End } else { Written::Broken }
     }
 
-    /// The frames after an offset. If the log is unavailable, all readers of a page share one pause.
-    async fn frames(&self, after: u64) -> Result<Vec<Bytes>, LogError> {
+    /// Informs the reader that the rest of the turn is missing.
+    fn cut(&mut self, end: End) -> Written {
+        self.closing.0 = "cut";
+        self.is_leaving = true;
+        if self.is_ours { Written::More(told(end, self.reader.cursor())) } else { Written::Broken }
+    }
+
+    /// The frames after an offset, or the turn's end if the log has lost it for good. While the log is unavailable, or its
+    /// owner may restore the turn, all readers of a page share one pause.
+    async fn frames(&self, after: u64) -> Result<Vec<Bytes>, End> {
         let read = async {
             loop {
                 let read = self.log.read(self.key.clone(), after, PAGE);
@@ -351,14 +355,28 @@ impl Connected {
                     None => read.await,
                 };
                 match read {
-                    Err(LogError::Unreachable(_)) => sleep(AGAIN).await,
-                    read => return read,
+                    Ok(frames) => return Ok(frames),
+                    Err(LogError::Unreachable(_)) => {}
+                    Err(LogError::Gone) => {
+                        if let Some(end) = self.lost().await {
+                            return Err(end);
+                        }
+                    }
+                    Err(_) => return Ok(Vec::new()),
                 }
+                sleep(AGAIN).await;
             }
         };
-        timeout(HEARTBEAT, read)
-            .await
-            .unwrap_or_else(|_| Err(LogError::Unreachable("it does not answer".to_owned())))
+        timeout(HEARTBEAT, read).await.unwrap_or_else(|_| Ok(Vec::new()))
+    }
+
+    /// The end of a turn that is no longer in the log, if it cannot return.
+    async fn lost(&self) -> Option<End> {
+        let end = self.watched.as_ref().and_then(|watched| watched.borrow().end);
+        if matches!(end, Some(End::Cut { reason: CutReason::LogLost, .. })) {
+            return end;
+        }
+        (self.log.is_removed(self.key.clone()).await == Ok(true)).then_some(LOST)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]
@@ -386,8 +404,11 @@ impl Connected {
         } else {
             after
         };
-        let frames = self.frames(after).await.unwrap_or_default();
-        // It was purged, or has expired meanwhile.
+        let frames = match self.frames(after).await {
+            Ok(frames) => frames,
+            Err(end) => return self.cut(end),
+        };
+        // It has expired meanwhile, or the log does not answer.
         if frames.is_empty() || self.reader.wrote(after + 1, frames.len() as u64).is_err() {
             return self.leave("unread");
         }

@@ -225,6 +225,37 @@ async fn a_turn_is_named_by_whichever_of_its_first_frames_says_its_name() {
 }
 
 #[tokio::test]
+async fn a_turn_is_found_without_reading_all_of_the_others() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let relay = Relay::start(&kept(&server, &format!("[log]\nstore = \"{}\"\n", redis.url())));
+    let long = format!("{{\"type\":\"model.message.delta\",\"content\":\"{}\"}}", "x".repeat(50_000));
+    for turn in 1..=6 {
+        let agent = async {
+            let (mut wire, head) = server.accept().await;
+            wire.body(&head).await;
+            wire.write(STREAM).await;
+            let created = event(1).replace("t-1", &format!("t-{turn}"));
+            wire.chunk(&(frame(1, &created) + &frame(2, &long) + &frame(3, DONE))).await;
+        };
+        let start = relay.request(Method::POST, TURNS).header("turnwire-turn", format!("t{turn}"));
+        let start = start.header("content-type", "application/json").body("{\"stream\":true}");
+        let (answer, ()) = tokio::join!(sent(start), agent);
+        Stream::of(answer).rest().await.expect("a good end");
+    }
+    let written = || {
+        let stats = redis.ask(&["INFO", "stats"]);
+        let line = stats.lines().find_map(|line| line.strip_prefix("total_net_output_bytes:"));
+        line.and_then(|bytes| bytes.trim().parse::<u64>().ok()).expect("a number")
+    };
+    let before = written();
+    // The oldest one is looked for last.
+    assert_eq!(Stream::of(sent(subscribe(&relay, 3)).await).rest().await, Ok(String::new()));
+    let read = written() - before;
+    assert!(read < 50_000, "{read} bytes");
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
 async fn when_an_owner_dies_another_one_goes_on() {
     let (redis, streams) = (Redis::start(), Streams::on_disk());
     for store in [redis.url(), stored(&streams)] {

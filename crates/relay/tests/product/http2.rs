@@ -7,7 +7,7 @@ use hyper_rustls::builderstates::WantsProtocols1;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use reqwest::{Body, Method, RequestBuilder, Response, Version};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -191,6 +191,21 @@ async fn without_tls_a_proxy_may_speak_http_2_and_names_the_host_once() {
     let answer = proxy.send(turns()).await;
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
     assert_eq!(proxy.send(turns().header("host", "evil.example")).await.status(), 403);
+}
+
+#[tokio::test]
+async fn the_admin_address_refuses_the_pages_names_with_http_2_too() {
+    let (server, admin) = (Server::start().await, crate::deploy::free());
+    let _relay = Relay::start(&format!("admin = \"{admin}\"\n{}", open(&server, "")));
+    let socket = TcpStream::connect(&admin).await.expect("a connection");
+    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(socket));
+    let (mut client, connection) = handshake.await.expect("a connection");
+    tokio::spawn(connection);
+    for (host, expected) in [("rebound.example", 403), ("localhost:1", 200), ("10.0.0.1", 200)] {
+        let request = hyper::Request::get(format!("http://{host}/metrics")).body(Body::default());
+        let answer = within(client.send_request(request.expect("a request"))).await.expect("an answer");
+        assert_eq!((answer.status().as_u16(), answer.version()), (expected, Version::HTTP_2), "{host}");
+    }
 }
 
 #[tokio::test]

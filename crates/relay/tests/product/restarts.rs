@@ -1,8 +1,10 @@
 //! What is left when the process ends: everything that a reader has seen, and the truth about the rest.
 
+use std::time::Duration;
+
 use reqwest::Method;
 
-use crate::wire::{Server, Wire};
+use crate::wire::{Server, Wire, get};
 use crate::world::{Relay, STOP, STREAM, Scratch, Stream, delta, json, numbered, open, sent, status};
 
 /// Starts a turn with this many frames, all of which its reader has seen.
@@ -86,7 +88,7 @@ async fn a_planned_end_waits_for_turns_and_starts_no_more() {
     let (mut stream, mut wire) = started(&relay, &server, "t", 1).await;
     relay.terminate();
     while status(relay.turn("new")).await != 503 {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     wire.chunk(&delta("later")).await;
     stream.until("later").await;
@@ -153,7 +155,7 @@ async fn health_and_metrics_are_on_their_own_address() {
     }
     relay.terminate();
     while admin("/readyz").await.0 != 503 {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     drop(stream);
     assert_eq!(status(relay.request(Method::DELETE, "/a/_turnwire/v1/turns/t")).await, 202);
@@ -228,6 +230,43 @@ async fn a_running_turn_that_is_purged_is_cut() {
             let _ = wire.read_to_end().await;
         }
         assert_eq!(status(relay.events("t", 0)).await, 404);
+    }
+}
+
+/// A reader that is further behind than what is in memory is told the same, whether the turn is running or has ended.
+#[tokio::test]
+async fn a_reader_far_behind_in_a_turn_that_is_purged_is_cut() {
+    let scratch = Scratch::new();
+    for (log, is_over) in [(String::new(), false), (scratch.log(), false), (scratch.log(), true)] {
+        let (server, admin) = (Server::start().await, crate::deploy::free());
+        let relay = Relay::start(&format!("admin = \"{admin}\"\n{}", open(&server, &log)));
+        let (stream, mut wire) = started(&relay, &server, "t", 1).await;
+        drop(stream);
+        // It reads nothing, until its socket is full.
+        let get = get("/a/_turnwire/v1/turns/t/events", "Turnwire-Relay: 1\r\nConnection: close\r\n");
+        let mut behind = Wire::open(relay.address(), &get).await;
+        let text = delta(&"x".repeat(40_000));
+        for _ in 0..200 {
+            wire.chunk(&text).await;
+        }
+        if is_over {
+            wire.chunk(STOP).await;
+            wire.end().await;
+        }
+        let turns = relay.request(Method::GET, "/a/_turnwire/v1/turns");
+        let turn = async || json(turns.try_clone().expect("no body")).await["turns"][0].clone();
+        let (name, value) =
+            if is_over { ("state", "closed".into()) } else { ("last", serde_json::Value::from(201)) };
+        while turn().await[name] != value {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let purge = reqwest::Client::new().delete(format!("http://{admin}/turns?subject=local"));
+        assert_eq!(sent(purge).await.text().await.expect("text"), "removed 1 turns\n");
+        let read = behind.read_to_end().await.expect("a good end");
+        let last = read.matches("id: ").count();
+        assert!((1..201).contains(&last), "{last}");
+        let end = &read[read.len().saturating_sub(200)..];
+        assert!(end.contains(&format!("data: {{\"last\":{last},\"reason\":\"log_lost\",")), "{last}: {end}");
     }
 }
 

@@ -194,7 +194,8 @@ async fn a_turn_is_stopped_from_anywhere() {
 async fn a_running_turn_that_is_purged_is_cut_for_all_its_readers() {
     for store in stores() {
         let (server, admin) = (Server::start().await, crate::deploy::free());
-        let config = shared(&server, &store.url);
+        // Far longer than the test: a turn that was removed is not waited for.
+        let config = shared(&server, &store.url).replace("\"3s\"", "\"60s\"");
         let (owner, other) = (Relay::start(&config), Relay::start(&format!("admin = \"{admin}\"\n{config}")));
         let (stream, _wire) = started(&owner, &server, "t", 1).await;
         let mut reader = Stream::of(sent(other.events("t", 0)).await);
@@ -258,6 +259,31 @@ async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
     }
     assert_eq!(Stream::of(sent(other.events("t", 0)).await).rest().await, Ok(whole));
     assert!(server.is_left_alone().await);
+}
+
+/// No other relay takes a lost turn over, so readers wait for as long as they would for one that does.
+#[tokio::test]
+async fn an_owner_that_makes_a_lost_turn_again_late_is_waited_for() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let config = shared(&server, &redis.url()).replace("\"3s\"", "\"8s\"");
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
+    stream.until("t2").await;
+    let mut reader = Stream::of(sent(other.events("t", 0)).await);
+    reader.until("t2").await;
+    owner.signal("-STOP");
+    assert_eq!(redis.ask(&["FLUSHALL"]), "OK");
+    // So is what a reader has read elsewhere.
+    let ahead = tokio::spawn(sent(other.events("t", 3)));
+    sleep(Duration::from_secs(5)).await;
+    owner.signal("-CONT");
+    wire.chunk(&delta("t3")).await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    let whole = stream.rest().await.expect("a good end");
+    assert!(whole.ends_with(&numbered(4, STOP)), "{whole}");
+    assert_eq!(reader.rest().await, Ok(whole));
+    assert_eq!(Stream::of(ahead.await.expect("no panic")).rest().await, Ok(numbered(4, STOP)));
 }
 
 /// What a log does to a turn.

@@ -4,9 +4,10 @@
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
+use turnwire_relay::log::SqliteLog;
 
 use crate::restarts::started;
-use crate::wire::Server;
+use crate::wire::{Server, Wire, get};
 use crate::world::{Relay, STOP, Scratch, Stream, delta, json, numbered, open, sent, status};
 
 /// A port that is free, which several relays are to have.
@@ -86,6 +87,27 @@ async fn a_new_relay_may_start_after_the_old_one_was_asked_to_end() {
     assert_eq!(again.rest().await.expect("a good end"), numbered(3, STOP));
     assert!(second.rest().await.expect("a good end").ends_with(&numbered(2, STOP)));
     assert!(old.ended().await.contains("1 turns run"));
+}
+
+/// A newer relay uses the log as soon as it starts, and may then fail.
+#[tokio::test]
+async fn an_old_relay_keeps_the_address_until_a_newer_one_serves() {
+    let (server, scratch) = (Server::start().await, Scratch::new());
+    let (config, _) = replaceable(&server, &scratch);
+    let old = Relay::start(&config);
+    let (stream, mut wire) = started(&old, &server, "t", 2).await;
+    let starting = SqliteLog::open(&scratch.path("turns.db"), false).expect("the log");
+    old.terminate();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    drop(starting);
+    // On a new connection.
+    let head = get("/a/_turnwire/v1/turns/t/events", "Turnwire-Relay: 1\r\n");
+    let mut again = Wire::open(old.address(), &head).await;
+    assert!(again.read_head().await.starts_with("HTTP/1.1 200 "));
+    wire.chunk(STOP).await;
+    wire.end().await;
+    assert!(stream.rest().await.expect("a good end").ends_with(&numbered(3, STOP)));
+    old.ended().await;
 }
 
 #[tokio::test]

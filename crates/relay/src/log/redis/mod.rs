@@ -199,6 +199,13 @@ impl ReplayLog for RedisLog {
         Box::pin(self.remove_all(what))
     }
 
+    fn is_removed(&self, key: TurnKey) -> Answer<'_, bool> {
+        Box::pin(async move {
+            let found = self.connections.commands.exists(keys::removed(&keys::tag(&key))).await;
+            found.map_err(|error| failed(&error))
+        })
+    }
+
     fn own(&self, upstream: String, session: String, subject: String) -> Answer<'_, String> {
         Box::pin(async move {
             let keys = vec![keys::session(&upstream, &session)];

@@ -188,6 +188,7 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Fenced), "it is there");
     redis.ask(&["FLUSHALL"]);
     assert_eq!(log.beat(&claim, 0).await, Err(LogError::Gone));
+    assert_eq!(log.is_removed(key("t")).await, Ok(false), "it was lost");
     log.restore(&claim, new("s"), Some(response.clone())).await.expect("restored");
     assert_eq!(log.admit(&key("u"), 100, 1).await, Ok(Admission::TooManyTurns), "it counts again");
     log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
@@ -198,6 +199,7 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.signs().await.expect("signs").len(), 1);
     assert_eq!(log.purge(Purge::Session { upstream: "agents".into(), session: "s".into() }).await, Ok(1));
     assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Removed));
+    assert_eq!(log.is_removed(key("t")).await, Ok(true));
 }
 
 #[tokio::test]

@@ -252,8 +252,20 @@ impl ReplayLog for SqliteLog {
 }
 
 impl SharedLog for SqliteLog {
+    fn announce(&self, is_serving: bool) -> Answer<'_, ()> {
+        let own = self.number();
+        self.writer.write(false, move |rows| rows::announce(rows, own, is_serving))
+    }
+
     fn company(&self) -> Answer<'_, Company> {
-        self.read_beside(|_, living| Ok(if living.is_empty() { Company::Alone } else { Company::Beside }))
+        self.read_beside(|rows, living| {
+            let serving = rows::serving(rows)?;
+            Ok(match living {
+                [] => Company::Alone,
+                _ if living.iter().any(|id| serving.contains(id)) => Company::Serving,
+                _ => Company::Beside,
+            })
+        })
     }
 
     fn orphans(&self) -> Answer<'_, Vec<(TurnKey, u64)>> {

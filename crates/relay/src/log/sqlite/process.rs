@@ -20,7 +20,7 @@ impl Process {
     /// Registers this process.
     pub(super) fn enter(rows: &Connection, path: &Path) -> Result<Self, LogError> {
         let entering = Transaction::new_unchecked(rows, TransactionBehavior::Immediate).map_err(failed)?;
-        entering.execute("INSERT INTO process DEFAULT VALUES", []).map_err(failed)?;
+        entering.execute("INSERT INTO process (serves) VALUES (0)", []).map_err(failed)?;
         let id = entering.last_insert_rowid();
         let name = lock_of(path, id);
         private(&name)?;

@@ -63,18 +63,23 @@ CREATE TABLE IF NOT EXISTS session (
     upstream TEXT NOT NULL, session TEXT NOT NULL, subject TEXT NOT NULL,
     PRIMARY KEY (upstream, session)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS process (id INTEGER PRIMARY KEY AUTOINCREMENT);
+CREATE TABLE IF NOT EXISTS process (id INTEGER PRIMARY KEY AUTOINCREMENT, serves INTEGER);
 ";
 
 const HEAD: &str = "id, log, epoch, last, bytes, status, content_type, end, expired, session, request, turn";
 
 pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
     rows.execute_batch(SCHEMA)?;
-    // Files from before several processes could share one lack these columns.
-    for column in ["process", "stopped", "readers"] {
-        let find = "SELECT 1 FROM pragma_table_info('turn') WHERE name = ?";
-        if !rows.prepare(find)?.exists([column])? {
-            rows.execute_batch(&format!("ALTER TABLE turn ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0"))?;
+    // Files of older versions lack these columns.
+    for (table, column, rest) in [
+        ("turn", "process", "NOT NULL DEFAULT 0"),
+        ("turn", "stopped", "NOT NULL DEFAULT 0"),
+        ("turn", "readers", "NOT NULL DEFAULT 0"),
+        ("process", "serves", ""),
+    ] {
+        let find = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?";
+        if !rows.prepare(find)?.exists([table, column])? {
+            rows.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} INTEGER {rest}"))?;
         }
     }
     Ok(())
@@ -243,6 +248,18 @@ fn key_of(row: &Row<'_>) -> rusqlite::Result<TurnKey> {
 /// All registered processes.
 pub(super) fn processes(rows: &Connection) -> Result<Vec<i64>> {
     let mut select = rows.prepare_cached("SELECT id FROM process")?;
+    Ok(select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Records whether a process serves.
+pub(super) fn announce(rows: &Connection, process: i64, is_serving: bool) -> Result<()> {
+    rows.execute("UPDATE process SET serves = ? WHERE id = ?", params![is_serving, process])?;
+    Ok(())
+}
+
+/// The processes that serve, as far as the register shows. A program of an older version does not record it.
+pub(super) fn serving(rows: &Connection) -> Result<Vec<i64>> {
+    let mut select = rows.prepare_cached("SELECT id FROM process WHERE serves IS NOT 0")?;
     Ok(select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
 }
 

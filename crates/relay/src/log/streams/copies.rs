@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::super::{LogError, Wishes};
+use super::flight::Flight;
 use super::record::{Reader, Unreadable};
 use super::server::{BEGINNING, Server};
 use super::turn::{Taken, Turn};
@@ -25,8 +26,8 @@ pub(super) struct Copy {
     reader: Reader,
     pub(super) turn: Option<Turn>,
     pub(super) frames: Vec<Bytes>,
-    /// When it could not be read last, and why.
-    failed: Option<(Instant, LogError)>,
+    /// When it was read last.
+    read: Option<Flight>,
     /// The size of the frames, also counted in the sum of all copies.
     bytes: usize,
     all_bytes: Arc<AtomicUsize>,
@@ -39,7 +40,7 @@ impl Copy {
             reader: Reader::default(),
             turn: None,
             frames: Vec::new(),
-            failed: None,
+            read: None,
             bytes: 0,
             all_bytes,
         }
@@ -144,7 +145,7 @@ pub(super) struct Used {
 }
 
 impl Used {
-    /// The copy with what is new. All who wait for it share one failure: they do not each ask a server that does not answer.
+    /// The copy with what is new.
     pub(super) async fn refreshed(
         &self,
         server: &Server,
@@ -152,11 +153,15 @@ impl Used {
     ) -> Result<tokio::sync::MutexGuard<'_, Copy>, LogError> {
         let came = Instant::now();
         let mut copy = self.copy.lock().await;
-        if let Some((_, error)) = copy.failed.as_ref().filter(|(at, _)| *at >= came) {
-            return Err(error.clone());
-        }
-        let read = copy.refresh(server, path).await;
-        copy.failed = read.as_ref().err().map(|error| (Instant::now(), error.clone()));
+        let read = match copy.read.as_ref().and_then(|read| read.since(came)) {
+            Some(read) => read,
+            None => {
+                let begun = Instant::now();
+                let read = copy.refresh(server, path).await;
+                copy.read = Some(Flight::over(begun, &read));
+                read
+            }
+        };
         read.map(|()| copy)
     }
 }

@@ -114,6 +114,11 @@ impl Kept {
         Ok(count)
     }
 
+    /// Whether a turn was removed on purpose.
+    pub(super) async fn is_removed(&self, tag: &str) -> Result<bool, LogError> {
+        Ok(self.server.tail(&names::removed(tag)).await?.is_some())
+    }
+
     /// Removes turns and the records of session owners.
     pub(super) async fn purge(&self, what: Purge) -> Result<usize, LogError> {
         let which = match &what {

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::super::{LogError, NewTurn, Sign, TurnKey};
+use super::flight::Flight;
 use super::names::{self, digest, tag};
 use super::server::{BEGINNING, Posted, Server};
 
@@ -95,9 +96,16 @@ impl Which {
 pub(super) struct Index {
     /// How many days ago a turn may have begun.
     back: u64,
-    /// For each day, how far it is read, and the beginning of an incomplete line.
-    days: tokio::sync::Mutex<HashMap<u64, (String, Vec<u8>)>>,
+    days: tokio::sync::Mutex<Days>,
     turns: Mutex<Turns>,
+}
+
+#[derive(Debug, Default)]
+struct Days {
+    /// For each day, how far it is read, and the beginning of an incomplete line.
+    places: HashMap<u64, (String, Vec<u8>)>,
+    /// When they were read last.
+    read: Option<Flight>,
 }
 
 #[derive(Debug, Default)]
@@ -198,9 +206,25 @@ impl Index {
         Ok(())
     }
 
-    /// Reads new lines of the index. The clocks of two relays may differ by a day.
+    /// Reads new lines of the index.
     pub(super) async fn refresh(&self, server: &Server) -> Result<(), LogError> {
+        let came = Instant::now();
         let mut days = self.days.lock().await;
+        if let Some(read) = days.read.as_ref().and_then(|read| read.since(came)) {
+            return read;
+        }
+        let begun = Instant::now();
+        let read = self.read(server, &mut days.places).await;
+        days.read = Some(Flight::over(begun, &read));
+        read
+    }
+
+    /// The clocks of two relays may differ by a day.
+    async fn read(
+        &self,
+        server: &Server,
+        days: &mut HashMap<u64, (String, Vec<u8>)>,
+    ) -> Result<(), LogError> {
         let today = today();
         let wanted = today.saturating_sub(self.back + 1)..=today + 1;
         days.retain(|day, _| wanted.contains(day));
@@ -260,7 +284,58 @@ fn today() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use axum::Router;
+    use axum::http::StatusCode;
+    use futures_util::future::join_all;
+    use tokio::net::TcpListener;
+
     use super::*;
+
+    /// An index for which four days are read, and where its server listens.
+    async fn beginning() -> (Index, Server, TcpListener) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        let server = Server::new(&address.parse().expect("an address"), Vec::new());
+        (Index::new(Duration::from_hours(1)), server, listener)
+    }
+
+    #[tokio::test]
+    async fn those_who_wait_for_the_index_share_one_failure() {
+        let (index, server, listener) = beginning().await;
+        let asked = async {
+            let (first, _) = listener.accept().await.expect("a connection");
+            // All of them wait by then.
+            drop(first);
+            drop(listener.accept().await.expect("a connection"));
+        };
+        tokio::select! {
+            () = asked => panic!("it is asked again"),
+            failed = join_all((0..8).map(|_| index.refresh(&server))) => {
+                assert!(failed.iter().all(Result::is_err), "{failed:?}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn those_who_wait_for_the_index_share_what_was_read_since_they_came() {
+        let (index, server, listener) = beginning().await;
+        let asked = Arc::<AtomicUsize>::default();
+        let count = asked.clone();
+        let answer = async move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            StatusCode::NOT_FOUND
+        };
+        tokio::spawn(axum::serve(listener, Router::new().fallback(answer)).into_future());
+        let read = join_all((0..8).map(|_| index.refresh(&server))).await;
+        assert_eq!(read, vec![Ok(()); 8]);
+        // The first of them, and one for all who came after that had begun.
+        assert_eq!(asked.load(Ordering::Relaxed), 2 * 4);
+        index.refresh(&server).await.expect("read");
+        assert_eq!(asked.load(Ordering::Relaxed), 3 * 4, "a later one reads what is new");
+    }
 
     #[test]
     fn a_day_that_is_over_takes_its_turns_along() {

@@ -8,6 +8,7 @@
 
 mod copies;
 mod ends;
+mod flight;
 mod index;
 mod names;
 mod owned;
@@ -154,6 +155,10 @@ impl ReplayLog for StreamsLog {
 
     fn purge(&self, what: Purge) -> Answer<'_, usize> {
         Box::pin(self.0.purge(what))
+    }
+
+    fn is_removed(&self, key: TurnKey) -> Answer<'_, bool> {
+        Box::pin(async move { self.0.is_removed(&tag(&key)).await })
     }
 
     fn own(&self, upstream: String, session: String, subject: String) -> Answer<'_, String> {

@@ -261,7 +261,7 @@ impl Kept {
             Err(LogError::Gone) => {}
             Err(error) => return Err(error),
         }
-        if self.server.tail(&names::removed(&tag)).await?.is_some() {
+        if self.is_removed(&tag).await? {
             return Err(LogError::Removed);
         }
         self.index.list(&self.server, &claim.key, &new).await?;

@@ -158,6 +158,7 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     server.start_again();
     let beaten = again(async || log.beat(&claim, 1).await).await;
     assert_eq!(beaten, Err(LogError::Gone), "it was in memory only");
+    assert_eq!(log.is_removed(key("t")).await, Ok(false), "it was lost");
     log.restore(&claim, new("s"), Some(response.clone())).await.expect("restored");
     log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
     let head = log.head(key("t")).await.expect("a head");
@@ -167,6 +168,7 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.purge(Purge::Session { upstream: "agents".into(), session: "s".into() }).await, Ok(1));
     assert_eq!(log.append(&claim, 2, frames(&["b"]), Change::default()).await, Err(LogError::Gone));
     assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Removed));
+    assert_eq!(log.is_removed(key("t")).await, Ok(true));
 }
 
 /// A relay that has read a turn before the server lost it, and nothing since, reads the restored stream.

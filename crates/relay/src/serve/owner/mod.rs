@@ -33,7 +33,7 @@ const BEAT: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(30);
 const TRY: Duration = Duration::from_millis(200);
 /// How long after a turn's end its owner checks that such a log still has the turn, and how often. Where the end is
-/// lost, other relays give the turn up after three seconds at the earliest.
+/// lost, other relays give the turn up after the shortest `takeover` at the earliest.
 const REPLICA: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_secs(2);
 
