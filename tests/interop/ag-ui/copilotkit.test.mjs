@@ -1,26 +1,20 @@
 // The package against CopilotKit's runtime: a run goes on after a broken connection, and is stopped.
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { connect } from "../../../pkg/dist/index.js";
-import { freePort, pause, run } from "../parts.mjs";
-
-const QUIET = { COPILOTKIT_TELEMETRY_DISABLED: "true", DO_NOT_TRACK: "1" };
+import { pause } from "../parts.mjs";
+import { startServer } from "./servers.mjs";
 
 const textOf = (turn) => turn.snapshot().threads[0].messages.map(({ content }) => content).join("");
 
-let server;
+const ends = [];
 let url;
 before(async () => {
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
-  server = run(process.execPath, [join(import.meta.dirname, "copilotkit", "server.mjs")], { env: { ...process.env, ...QUIET, PORT: String(port) } });
-  const isUp = () => fetch(`${url}/info`).then(({ ok }) => ok, () => false);
-  for (const until = Date.now() + 90_000; !(await isUp()); await pause(200)) {
-    if (Date.now() > until) throw new Error(`CopilotKit did not start:\n${server.errors.slice(-20).join("\n")}`);
-  }
+  url = await startServer("copilotkit", (end) => ends.push(end));
 });
-after(() => server?.stop());
+after(async () => {
+  for (const end of ends) await end();
+});
 
 /** A response whose connection breaks after so many frames. */
 function broken(response, frames) {
@@ -39,7 +33,7 @@ function broken(response, frames) {
 }
 
 /** A session whose next responses break after so many frames each, and what it asked for. */
-async function open(cuts = []) {
+async function open(cuts = [], agent = "lab") {
   const asked = [];
   const cutting = async (address, init) => {
     asked.push(new URL(address).pathname.split("/")[3]);
@@ -47,8 +41,8 @@ async function open(cuts = []) {
     const frames = cuts.shift();
     return frames === undefined ? response : broken(response, frames);
   };
-  const client = await connect({ baseUrl: `${url}/agent/lab/run`, protocol: "ag-ui", store: null, fetch: cutting, reconnect: { baseDelay: 20 } });
-  return { session: await client.agents.createSession("lab", { recovery: "connect" }), asked };
+  const client = await connect({ baseUrl: `${url}/agent/${agent}/run`, protocol: "ag-ui", store: null, fetch: cutting, reconnect: { baseDelay: 20 } });
+  return { session: await client.agents.createSession(agent, { recovery: "connect" }), asked };
 }
 
 /** What a turn told. */
@@ -74,6 +68,19 @@ for (const word of ["text", "chunks"]) {
     }
   });
 }
+
+test("a call of the page's tool, cut after any frame, is answered once", async () => {
+  const parameters = { type: "object", properties: { title: { type: "string" } } };
+  for (let frames = 1; frames < 9; frames += 1) {
+    const { session, asked } = await open([frames], "chat");
+    const titles = [];
+    session.tools({ pick_color: { description: "Lets the user pick.", parameters, run: ({ title }) => `red ${titles.push(title)}` } });
+    const played = session.run("client");
+    await played.waitForCompletion();
+    assert.deepEqual([titles, asked], [["Wall"], ["run", "connect", "run"]], `after ${frames}`);
+    assert.deepEqual(played.turns.map(textOf), ["Please pick. ", 'Done. I got: "red 1"'], `after ${frames}`);
+  }
+});
 
 test("a run that still goes on is read on, again and again", async () => {
   const { asked, outcome } = await play("slow", [7, 11, 17]);

@@ -2,80 +2,160 @@
 // origin reach them, and a tap that can cut a connection.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openPage, startBrowser, startRelay, startSite } from "../parts.mjs";
+import { openPage, pause, startBrowser, startRelay, startSite } from "../parts.mjs";
 import { startTap } from "../tirea/tap.mjs";
-import { SERVERS, startServer } from "./servers.mjs";
+import { install } from "./page.mjs";
+import { approvalOf, SERVERS, startServer, thoughtOf } from "./servers.mjs";
 
-/** What pages answer before a tool of the server runs; the others ask for an approval. */
-const RESPONSES = { langgraph: '{"approved":true}', agno: '{"accepted":true}' };
-/** Its tools that ask look like tools of the page. */
-const OPTIONS = { agno: { answerableTools: ["delete_file"] } };
-
-for (const [name, { path }] of Object.entries(SERVERS)) {
+for (const [name, { path, options = {}, asks }] of Object.entries(SERVERS)) {
   describe(`${name}, in a page`, () => {
     const ends = [];
     const onStop = (end) => ends.push(end);
+    const isRecovered = options.recovery === "connect";
     let tap;
     let page;
+    const reload = async () => {
+      await page.reloadAll();
+      await page.evaluate(install, options);
+    };
     before(async () => {
       tap = await startTap(await startServer(name, onStop));
       onStop(tap.stop);
       const relay = await startRelay(tap.url, {}, onStop);
       const site = await startSite(onStop);
       page = await openPage(await startBrowser(onStop), site, { relay: relay.url + path, protocol: "ag-ui", agent: "any" });
-      await page.evaluate(install, OPTIONS[name] ?? {});
+      await page.evaluate(install, options);
     });
     after(async () => {
       for (const end of ends.reverse()) await end();
     });
-    /** The requests of a session, as they came to the server. */
-    const sent = (thread) => tap.records.filter(({ method, body }) => method === "POST" && body.threadId === thread);
+    const say = (text, how) => page.evaluate(([text, how]) => ours.say(text, how), [text, how]);
+    const next = (text) => page.evaluate((text) => ours.next(text), text);
+    /** The runs of a session, as they came to the server. */
+    const runs = (thread) => tap.records.filter((record) => record.path === path && record.body.threadId === thread);
+    /** What else was asked about a session: the last words of the paths, but for ids. */
+    const others = (thread) => {
+      const asked = tap.records.filter((record) => record.method === "POST" && record.path !== path);
+      const about = asked.filter((record) => record.body.threadId === thread || record.path.endsWith(thread));
+      return about.map((record) => record.path.replace(`/${thread}`, "").split("/").at(-1));
+    };
 
     test("text", async () => {
-      const { status, text, agrees } = await page.evaluate(() => ours.say("hello"));
+      const { status, text, agrees } = await say("hello");
       assert.deepEqual([status, agrees], ["done", true]);
       assert.match(text, /You said: hello\nwith ☃ 你好 \u2028 too\./);
     });
 
+    test("reasoning is told apart from the text, and is still there after a reload, for the page and for the server", async () => {
+      const { word, thought, text } = thoughtOf(name);
+      const turn = await say(word);
+      const told = turn.messages.map(({ reasoning_content }) => reasoning_content ?? "").join("");
+      assert.deepEqual([turn.status, turn.agrees], ["done", true]);
+      assert.match(told, thought);
+      assert.match(turn.text, text);
+      await reload();
+      assert.equal((await page.evaluate((id) => ours.recall(id), turn.session)).reasoning, told);
+      await say("hello", { id: turn.session });
+      const sent = runs(turn.session).at(-1).body.messages.filter(({ role }) => role === "reasoning");
+      assert.equal(sent.map(({ content }) => content).join(""), told);
+    });
+
+    test("a tool of the server", async () => {
+      const { status, agrees, text, calls, snapshot } = await say("tool");
+      assert.deepEqual([status, agrees, snapshot.required_actions], ["done", true, []]);
+      const made = calls.map((call) => [call.name, JSON.parse(call.arguments), call.status]);
+      assert.deepEqual(made, [["get_weather", { city: "Tokyo" }, "done"]]);
+      assert.match(calls[0].response.content, /18/);
+      assert.match(text, /^Let me look\. \n?Done\. I got: .*Tokyo/);
+    });
+
     test("a tool of the page", async () => {
-      const { status, text } = await page.evaluate(() => ours.pick());
-      assert.equal(status, "done");
+      const { status, text, titles, waits } = await page.evaluate(() => ours.pick("client"));
+      assert.deepEqual([status, titles, waits], ["done", ["Wall"], []]);
       assert.match(text, /Done\. I got: .*red for Wall/);
     });
 
-    test("what asks first is answered after a reload of the page", async () => {
-      const asking = await page.evaluate(() => ours.say("approve"));
-      assert.equal(asking.actions.length, 1);
-      await page.reloadAll();
-      await page.evaluate(install, OPTIONS[name] ?? {});
-      const { status, messages } = await page.evaluate(([id, response]) => ours.allowAll(id, response), [asking.session, RESPONSES[name]]);
-      assert.equal(status, "done");
-      // LangGraph's tool only repeats its answer.
-      assert.match(messages, /deleted a\.txt|answer was \W+approved\W+true/);
+    test("two calls of the page's tool", async () => {
+      const { status, text, titles, session } = await page.evaluate(() => ours.pick("clients"));
+      assert.deepEqual([status, titles.sort(), runs(session).length], ["done", ["Floor", "Wall"], 2]);
+      assert.match(text, /Done\. I got: .*red for Wall.*red for Floor/);
     });
 
-    test("a connection that breaks leaves the turn incomplete, with what came, and nothing is sent again", async () => {
+    test("a tool of the server and one of the page in one step", async () => {
+      const { status, text, titles } = await page.evaluate(() => ours.pick("mixed"));
+      assert.deepEqual([status, titles], ["done", ["Wall"]]);
+      assert.match(text, /Done\. I got: .*Oslo.*red for Wall/);
+    });
+
+    for (const how of ["granted", "denied", "edited"]) {
+      test(`what asks first is ${how} after a reload of the page, and the conversation goes on`, async () => {
+        const { word, answer, got } = approvalOf(name, how);
+        const asking = await say(word);
+        assert.deepEqual([asking.status, asking.snapshot.required_actions.map(({ type }) => type)], ["done", [asks]]);
+        await reload();
+        const { status, text, snapshot } = await page.evaluate(([id, answer]) => ours.answer(id, answer), [asking.session, answer]);
+        assert.deepEqual([status, snapshot.required_actions], ["done", []], JSON.stringify(snapshot.error));
+        assert.match(text, got);
+        if (how !== "granted") assert.doesNotMatch(text, /deleted a\.txt/);
+        const after = await next("hello");
+        assert.match(after.text, /You said: hello/, JSON.stringify(after.snapshot.error));
+      });
+    }
+
+    test("the conversation goes on after a reload", async () => {
+      const { session } = await say("hello");
+      await next("again");
+      await reload();
+      const { texts } = await page.evaluate((id) => ours.recall(id), session);
+      assert.deepEqual(texts.map((text) => /You said: (\w+)/.exec(text)?.[1]), ["hello", "again"]);
+      // Agent Framework counts one more.
+      assert.match((await say("count", { id: session })).text, /I see [34] user messages/);
+      const users = runs(session).at(-1).body.messages.filter(({ role }) => role === "user");
+      assert.deepEqual(users.map(({ content }) => content), ["hello", "again", "count"]);
+    });
+
+    test("the state of the page goes to the server, and the server's comes back with the next run, also after a reload", async () => {
+      const { status, snapshot, session } = await say("state", { state: { n: 1 } });
+      assert.deepEqual([status, snapshot.agent_state.n, runs(session)[0].body.state], ["done", 5, { n: 1 }], JSON.stringify(snapshot));
+      await reload();
+      assert.equal((await page.evaluate((id) => ours.recall(id), session)).state.n, 5);
+      await say("hello", { id: session });
+      assert.equal(runs(session).at(-1).body.state.n, 5);
+    });
+
+    test("a model that fails: the text before it stays, and the conversation goes on", async () => {
+      const { status, text, error, snapshot } = await say("fail");
+      assert.deepEqual([status, text, error], ["error", "This will go wro", null]);
+      assert.ok(snapshot.error.message);
+      const after = await next("hello");
+      assert.match(after.text, /You said: hello/, JSON.stringify(after.snapshot.error));
+    });
+
+    test(`a connection that breaks ${isRecovered ? "is read on" : "leaves the turn incomplete"}, and nothing is sent again`, async () => {
       const thread = await page.evaluate(() => ours.begin("slow"));
       await page.waitForFunction(() => ours.text().length > 3);
-      sent(thread).at(-1).cut();
-      const { status, error, text } = await page.evaluate(() => ours.ended());
-      assert.deepEqual([status, error], ["incomplete", "incomplete"]);
-      assert.match(text, /^0 1 /);
-      assert.equal(sent(thread).length, 1);
-      const next = await page.evaluate(() => ours.say("hello", ours.session));
-      assert.match(next.text, /You said: hello/);
-      const users = sent(thread).at(-1).body.messages.filter(({ role }) => role === "user");
+      runs(thread).at(-1).cut();
+      const { status, error, text, agrees } = await page.evaluate(() => ours.ended());
+      assert.deepEqual([status, error?.code, agrees], isRecovered ? ["done", undefined, true] : ["incomplete", "incomplete", true]);
+      assert.match(text, isRecovered ? /^0 1 .* 18 19 $/ : /^0 1 /);
+      assert.deepEqual([runs(thread).length, others(thread)], [1, isRecovered ? ["connect"] : []]);
+      const { text: said } = await next("hello");
+      assert.match(said, /You said: hello/);
+      const users = runs(thread).at(-1).body.messages.filter(({ role }) => role === "user");
       assert.deepEqual(users.map(({ content }) => content), ["slow", "hello"]);
     });
 
-    test("cancel() closes the connection to the server", async () => {
+    test("cancel() closes the connection to the server, and the conversation goes on", async () => {
       const thread = await page.evaluate(() => ours.begin("slow"));
       await page.waitForFunction(() => ours.text().length > 3);
       await page.evaluate(() => ours.turn.cancel());
       const { status, error } = await page.evaluate(() => ours.ended());
       assert.deepEqual([status, error], ["cancelled", null]);
-      await until(() => sent(thread)[0].end !== "");
-      assert.equal(sent(thread)[0].end, "left");
+      await until(() => runs(thread)[0].end !== "");
+      assert.equal(runs(thread)[0].end, "left");
+      const { text } = await next("hello");
+      assert.match(text, /You said: hello/);
+      assert.deepEqual(others(thread), isRecovered ? ["stop", "connect"] : []);
     });
 
     test("nothing fell over", () => assert.deepEqual(page.failures, []));
@@ -83,51 +163,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
 }
 
 async function until(holds) {
-  for (const last = Date.now() + 10_000; !holds(); await new Promise((resolve) => setTimeout(resolve, 20))) {
+  for (const last = Date.now() + 10_000; !holds(); await pause(20)) {
     if (Date.now() > last) throw new Error(`not in time: ${holds}`);
   }
-}
-
-/** Runs in the page: what the tests do there, as `globalThis.ours`. Sessions have these options. */
-function install(options) {
-  const { allow, respond } = globalThis.turnwire;
-  const textOf = (turn) => turn.snapshot().threads[0].messages.map(({ content }) => content).join("");
-  const told = ({ status, agrees }, turn, session) => ({ status, agrees, session: session.id, text: textOf(turn), actions: turn.snapshot().required_actions, messages: session.messages() });
-  const open = async () => (await kit.client()).agents.createSession("any", options);
-
-  globalThis.ours = {
-    /** Says something, in a session of its own unless there is one. */
-    async say(text, session) {
-      const own = session ?? (await open());
-      const turn = own.createTurn(text);
-      return told(await kit.stream(turn), turn, own);
-    },
-    /** Has the page's tool called. */
-    async pick() {
-      const session = await open();
-      const parameters = { type: "object", properties: { title: { type: "string" } } };
-      session.tools({ pick_color: { description: "Lets the user pick.", parameters, run: ({ title }) => `red for ${title}` } });
-      const run = session.run("client");
-      await run.waitForCompletion();
-      const turn = run.turns.at(-1);
-      return told({ status: turn.status }, turn, session);
-    },
-    /** Comes back to a session, and allows all that waits. */
-    async allowAll(id, response) {
-      const session = await (await kit.client()).agents.getSession(id, options);
-      const { last } = await session.history();
-      const turn = session.createTurn(last.snapshot().required_actions.map((action) => (response ? respond(action, response) : allow(action))));
-      return told(await kit.stream(turn), turn, session);
-    },
-    /** Begins a turn. Returns the session's id. */
-    async begin(text) {
-      ours.session = await open();
-      ours.turn = ours.session.createTurn(text);
-      ours.over = ours.turn.waitForCompletion().then(() => null, ({ code }) => code);
-      return ours.session.id;
-    },
-    text: () => textOf(ours.turn),
-    /** How that turn ended. */
-    ended: async () => ({ error: await ours.over, status: ours.turn.status, text: ours.text() }),
-  };
 }

@@ -1,6 +1,7 @@
 // The official client against the gateway, on the streams that the specification allows; and what it refuses.
 //
 // `cargo xtask interop ag-ui` installs what it needs, and names the gateway by TURNWIRE_GATEWAY.
+import { HttpAgent } from "@ag-ui/client";
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { agentAt, flaw, frames, lastText, say, useGateway } from "./world.mjs";
@@ -246,6 +247,17 @@ describe("habits that the specification allows", () => {
       }
     }
   });
+});
+
+test("stop: a run that is left keeps what came, and the next one goes on", async () => {
+  const agent = new HttpAgent({ url: `${world.url}/ag-ui?delay_ms=30` });
+  agent.addMessage({ id: "u", role: "user", content: "long 2000" });
+  await agent.runAgent({}, { onTextMessageContentEvent: ({ textMessageBuffer }) => void (textMessageBuffer.length > 20 && agent.abortRun()) });
+  assert.ok(lastText(agent).length < 1000, lastText(agent));
+  const next = plain();
+  next.setMessages(agent.messages);
+  await accepted(next, "plain");
+  assert.equal(next.seen.requests[0].messages.length, 3);
 });
 
 describe("what the official client refuses", () => {

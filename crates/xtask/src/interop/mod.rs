@@ -37,7 +37,7 @@ pub(crate) enum Vendor {
     TurnRpc,
     /// The npm packages `@ag-ui/client` and `@ag-ui/core`, against the development gateway.
     AgUi,
-    /// Servers of four agent frameworks that speak AG-UI, against its official client.
+    /// Servers of agent frameworks that speak AG-UI, against its official client, and against the package in Chromium.
     AgUiServers,
     /// The server of Codex, against the package in Chromium.
     Codex,

@@ -1,10 +1,12 @@
-// CopilotKit's runtime with its runner in memory, over an agent that is a script: the first word of the last message says what
-// it does. `PORT` is where it listens.
+// CopilotKit's runtime with its runner in memory: `chat` is its own agent with a scripted model, `lab` an agent that is a script
+// of events, where the first word of the last message says what it does. `PORT` is where it listens.
 import { createServer } from "node:http";
 import { AbstractAgent } from "@ag-ui/client";
-import { CopilotRuntime, createCopilotRuntimeHandler, InMemoryAgentRunner } from "@copilotkit/runtime/v2";
+import { BuiltInAgent, CopilotRuntime, createCopilotRuntimeHandler, defineTool, InMemoryAgentRunner } from "@copilotkit/runtime/v2";
 import { createNodeFetchHandler } from "@copilotkit/runtime/v2/node";
 import { Observable } from "rxjs";
+import { z } from "zod";
+import { model } from "./model.mjs";
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -57,6 +59,13 @@ class Scripted extends AbstractAgent {
   }
 }
 
-const runtime = new CopilotRuntime({ agents: { lab: new Scripted({ agentId: "lab" }) }, runner: new InMemoryAgentRunner() });
+const weather = { name: "get_weather", description: "Weather", parameters: z.object({ city: z.string() }) };
+const deletion = { name: "delete_file", description: "Delete", parameters: z.object({ path: z.string() }) };
+const tools = [
+  defineTool({ ...weather, execute: async ({ city }) => ({ city, temp: 18 }) }),
+  defineTool({ ...deletion, interrupt: true, interruptMessage: "Delete it?" }),
+];
+const agents = { chat: new BuiltInAgent({ model, tools, maxSteps: 3 }), lab: new Scripted({ agentId: "lab" }) };
+const runtime = new CopilotRuntime({ agents, runner: new InMemoryAgentRunner() });
 const handler = createNodeFetchHandler(createCopilotRuntimeHandler({ runtime, basePath: "/", cors: true }));
 createServer(handler).listen(Number(process.env.PORT), "127.0.0.1");

@@ -10,6 +10,7 @@ from agno.os import AgentOS
 from agno.os.interfaces.agui import AGUI
 from agno.run import RunContext
 from agno.tools import tool
+from agno.tools.reasoning import ReasoningTools
 
 from script import Call, Thought, pieces, serve, spoken
 
@@ -68,6 +69,12 @@ def delete_file(path: str) -> str:
     return f"deleted {path}"
 
 
+@tool(requires_user_input=True, user_input_fields=["path"])
+def move_file(path: str) -> str:
+    "Move"
+    return f"moved {path}"
+
+
 @tool
 def broken() -> str:
     "Broken"
@@ -81,7 +88,8 @@ def set_state(run_context: RunContext, n: int) -> str:
     return "state set"
 
 
-tools = [get_weather, delete_file, broken, set_state]
+# Agno tells no reasoning of a model, only that of its tool `think`.
+tools = [get_weather, delete_file, move_file, broken, set_state, ReasoningTools(enable_analyze=False)]
 agent = Agent(name="lab", id="lab", model=Scripted(), db=InMemoryDb(), telemetry=False, add_history_to_context=True, tools=tools)
 app = AgentOS(agents=[agent], interfaces=[AGUI(agent=agent)], telemetry=False).get_app()
 

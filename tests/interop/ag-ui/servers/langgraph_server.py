@@ -46,8 +46,10 @@ class Scripted(BaseChatModel):
 
     async def _astream(self, messages, stop=None, run_manager=None, **_):
         message, index = f"run-{uuid.uuid4()}", 0
-        async for piece in spoken(answer_to(messages)):
-            for given in given_chunks(piece, index):
+        answer = answer_to(messages)
+        has_blocks = any(isinstance(piece, Thought) for piece in answer)
+        async for piece in spoken(answer):
+            for given in given_chunks(piece, index, has_blocks):
                 chunk = ChatGenerationChunk(message=AIMessageChunk(id=message, **given))
                 if run_manager:
                     await run_manager.on_llm_new_token("", chunk=chunk)
@@ -57,9 +59,11 @@ class Scripted(BaseChatModel):
         yield ChatGenerationChunk(message=AIMessageChunk(id=message, content="", usage_metadata=usage))
 
 
-def given_chunks(piece, index: int):
-    """What the chunks of a piece are made of."""
-    if isinstance(piece, str):
+def given_chunks(piece, index: int, has_blocks: bool):
+    """What the chunks of a piece are made of. Beside a thought, a text is a block, too."""
+    if isinstance(piece, str) and has_blocks:
+        yield {"content": [{"type": "text", "text": piece, "index": 1}]}
+    elif isinstance(piece, str):
         yield {"content": piece}
     elif isinstance(piece, Thought):
         yield {"content": [{"type": "thinking", "thinking": piece.text, "index": 0}]}
@@ -86,7 +90,7 @@ def delete_file(path: str) -> str:
     "Delete"
     schema = {"type": "object", "properties": {"approved": {"type": "boolean"}}}
     answer = interrupt({"reason": "tool_call", "message": f"Delete {path}?", "path": path, "responseSchema": schema})
-    return f"answer was {json.dumps(answer, default=str)}"
+    return f"deleted {answer.get('path', path)}" if answer.get("approved") else f"refused: {json.dumps(answer)}"
 
 
 @tool
@@ -108,13 +112,27 @@ async def chat(state: State):
     return {"messages": [await Scripted().ainvoke(state["messages"])]}
 
 
-def after(state: State):
+def own_calls(state: State):
     names = {tool.name for tool in TOOLS}
     calls = getattr(state["messages"][-1], "tool_calls", None) or []
-    return "tools" if any(call["name"] in names for call in calls) else END
+    return [call for call in calls if call["name"] in names], calls
 
 
-graph = StateGraph(State).add_node("chat", chat).add_node("tools", ToolNode(TOOLS))
+def after(state: State):
+    own, calls = own_calls(state)
+    if not own:
+        return END
+    return "tools" if len(own) == len(calls) else "beside the page's"
+
+
+async def beside(state: State):
+    """Runs its own tools. The run ends after that, as the page's calls wait."""
+    own, _ = own_calls(state)
+    message = state["messages"][-1].model_copy(update={"tool_calls": own})
+    return await ToolNode(TOOLS).ainvoke({**state, "messages": [message]})
+
+
+graph = StateGraph(State).add_node("chat", chat).add_node("tools", ToolNode(TOOLS)).add_node("beside the page's", beside)
 graph = graph.add_edge(START, "chat").add_conditional_edges("chat", after).add_edge("tools", "chat")
 
 app = FastAPI()

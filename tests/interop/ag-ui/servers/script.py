@@ -35,12 +35,14 @@ def pick(call: str, title: str) -> Call:
 
 SCRIPTS = {
     "think": [Thought("Let me think. "), Thought("The answer is 42."), "It is ", "42."],
+    "reason": [Call("call_t1", "think", ['{"title":"First",', '"thought":"Let me think."}'])],
     "tool": ["Let me ", "look. ", weather("call_w1", "Tokyo")],
     "parallel": [weather("call_p1", "Oslo"), weather("call_p2", "Rome")],
     "client": ["Please pick. ", pick("call_c1", "Wall")],
     "clients": [pick("call_c1", "Wall"), pick("call_c2", "Floor")],
     "mixed": [weather("call_m1", "Oslo"), pick("call_m2", "Wall")],
     "approve": [delete("call_a1", "a.txt")],
+    "move": [Call("call_v1", "move_file", ['{"path":"a.txt"}'])],
     "approve2": [delete("call_a1", "a.txt"), delete("call_a2", "b.txt")],
     "state": [Call("call_s1", "set_state", ['{"n":5}'])],
     "toolfail": [Call("call_f1", "broken", ["{}"])],
