@@ -48,7 +48,7 @@ pub(crate) fn play(seed: u64) -> Option<Summary> {
         eprintln!("\nseed {seed}, {:?}: {} events, lost {hole:?}", case.profile, script.log.len());
         eprintln!("numbers in {numbering:?}, in lists {list_numbers:?}");
         eprintln!("{:?}", case.drive.network.server.history);
-        eprintln!("{}", case.drive.facts.trace.join("\n"));
+        eprintln!("{}", case.drive.facts.record.trace.join("\n"));
         eprintln!("{:?}", case.drive.driver.reader());
         eprintln!("again: TURNWIRE_MODEL_SEED={seed} TURNWIRE_MODEL_CASES=1");
     }
@@ -115,18 +115,18 @@ impl Case {
                 break;
             }
         }
-        let look = self.drive.facts.has_looked.then(|| self.look());
+        let look = self.drive.facts.search.has_looked.then(|| self.look());
         let ending = check::end(&mut self.drive, &mut self.uncut);
         let server = &self.drive.network.server;
         Summary {
             look,
             profile: self.profile,
             numbers: (server.numbering, server.list_numbers),
-            faults: std::mem::take(&mut self.drive.facts.faults),
+            faults: std::mem::take(&mut self.drive.facts.record.faults),
             ending,
             first: first.expect("there was a life"),
             events: self.drive.page.events.len() as u64,
-            requests: self.drive.facts.requests,
+            requests: self.drive.facts.record.requests,
         }
     }
 
@@ -186,8 +186,8 @@ impl Case {
         let reconnect = drive.reconnect;
         let machine = drive.driver.reader().machine();
         let is_lost = machine.id().is_none() && machine.status() == TurnStatus::Incomplete;
-        drive.facts.is_look = is_lost && self.random.percent(30);
-        let before = if drive.facts.is_look {
+        drive.facts.search.is_only_look = is_lost && self.random.percent(30);
+        let before = if drive.facts.search.is_only_look {
             Some(drive.driver.look(reconnect).expect("nobody knows"))
         } else if life == 0 && self.random.percent(20) {
             Some(drive.driver.start(reconnect, trace.clone()).expect("it is new"))
@@ -198,7 +198,7 @@ impl Case {
             let ended = drive.run(step);
             let machine = drive.driver.reader().machine();
             // What had ended when it was found is not streamed.
-            drive.facts.was_found_ended = machine.status().is_terminal();
+            drive.facts.search.was_found_ended = machine.status().is_terminal();
             if ended.is_err() || machine.id().is_none() || machine.status().is_terminal() {
                 return ended;
             }

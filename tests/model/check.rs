@@ -59,7 +59,7 @@ fn is_exact(drive: &Drive) -> bool {
     drive.page.listed.is_empty()
         && !drive.page.events.iter().any(|(number, event)| *number == 0 && event["type"] == "unknown")
         && !facts.was_unnumbered
-        && !facts.was_found_ended
+        && !facts.search.was_found_ended
         && drive.driver.reader().gaps().is_empty()
 }
 
@@ -78,7 +78,7 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         assert!(is_known, "it ends without an end, and without a reason");
         return;
     };
-    if facts.is_look && status == TurnStatus::Unstarted {
+    if facts.search.is_only_look && status == TurnStatus::Unstarted {
         // That it has not begun is what it was to find out.
         return;
     }
@@ -108,12 +108,12 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         }
         ErrorCode::FrameTooLarge => {
             assert_eq!(status, TurnStatus::Incomplete);
-            assert!(facts.faults.contains_key("giant"), "nothing was too large");
+            assert!(facts.record.faults.contains_key("giant"), "nothing was too large");
         }
         // The server runs the turn, whatever came in place of its stream.
         ErrorCode::UnexpectedResponse if begun => assert!(is_off && status == TurnStatus::Running),
         ErrorCode::Incomplete if status.is_terminal() => {
-            assert!(facts.was_listed || !drive.driver.reader().gaps().is_empty(), "nothing was missing");
+            assert!(facts.list.was_used || !drive.driver.reader().gaps().is_empty(), "nothing was missing");
         }
         ErrorCode::Incomplete if begun => {
             assert_eq!(status, TurnStatus::Incomplete);
@@ -190,7 +190,7 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     let expected = uncut.reader.take_state().expect("it has ended");
     assert_eq!(state, serde_json::from_str::<Json>(&expected).expect("JSON"), "the terminal state");
     let facts = &drive.facts;
-    if facts.was_found_ended {
+    if facts.search.was_found_ended {
         return "found ended";
     }
     if is_exact(drive) {
@@ -200,8 +200,8 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     }
     let has_gaps = !drive.driver.reader().gaps().is_empty();
     let was_listed = !drive.page.listed.is_empty();
-    let is_whole = facts.is_list_whole || !was_listed && !has_gaps;
-    let may_be_partial = facts.has_list_failed || drive.reconnect.max_attempts == 0;
+    let is_whole = facts.list.was_read_whole || !was_listed && !has_gaps;
+    let may_be_partial = facts.list.has_failed || drive.reconnect.max_attempts == 0;
     assert!(is_whole || may_be_partial, "the list was not read to its end");
     if was_listed && !facts.was_unnumbered && !has_gaps {
         missed(drive, uncut, is_whole);

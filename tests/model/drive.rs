@@ -64,7 +64,7 @@ impl Drive {
             step = match step {
                 Step::End(ended) => {
                     let is_over = self.driver.reader().machine().status().is_terminal();
-                    self.facts.was_listed |= is_over && self.facts.asks_list;
+                    self.facts.list.was_used |= is_over && self.facts.asks_list();
                     self.facts.note(self.now, &format!("ends: {ended:?}"));
                     self.look();
                     return ended;
@@ -196,8 +196,8 @@ impl Drive {
         if let (Call::ListTurns | Call::ListTurnEvents, Done::Answered(page)) = (call, &done) {
             let page: serde_json::Value = serde_json::from_str(page).expect("JSON");
             went.has_more = !page["next"].is_null();
-            self.facts.was_listed |= call == Call::ListTurnEvents && !is_over;
-            self.facts.is_list_whole |= call == Call::ListTurnEvents && !went.has_more;
+            self.facts.list.was_used |= call == Call::ListTurnEvents && !is_over;
+            self.facts.list.was_read_whole |= call == Call::ListTurnEvents && !went.has_more;
         }
         let retry = self.driver.reader().retry();
         let has_ended = self.network.server.has_ended(self.now);
@@ -217,7 +217,7 @@ impl Drive {
         let situation = Situation { call: plan.call, is_at_limit };
         let mut fault = if is_offline { Fault::None } else { self.schedule.next(situation) };
         if fault != Fault::None {
-            *self.facts.faults.entry(fault.name()).or_default() += 1;
+            *self.facts.record.faults.entry(fault.name()).or_default() += 1;
         }
         if !is_offline {
             self.facts.note(self.now, &format!("{:?} {} {fault:?}", plan.call, plan.params));
