@@ -1,5 +1,5 @@
-//! What has happened in a case, seen from outside of the driver: what a failure is told with, and what the
-//! driver's waits and requests are held against.
+//! What has happened in a case, seen from outside of the driver. Its requests and waits are checked against these facts,
+//! and a failure prints them.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use super::time::{Millis, moment, whole};
 const LONGEST_WAIT: Millis = 300_000;
 /// The longest wait that a stream can ask for.
 const LONGEST_RETRY: Millis = 30_000;
-/// Between two looks at a turn that runs: at least and at most.
+/// The shortest and the longest wait between two requests for a running turn.
 const PACE: (Millis, Millis) = (500, 2000);
-/// A connection that stood so long is none that failed.
+/// A connection that lasted this long does not count as failed.
 const LONG: Millis = 30_000;
-/// Requests in a row that bring nothing new: ten tries, which connections that stand long set back a few times.
+/// Requests in a row that bring nothing new: ten tries, whose count long connections reset a few times.
 const MOST_IDLE: u32 = 100;
 
 /// How the last request went.
@@ -36,7 +36,7 @@ pub(crate) struct Went {
     pub(crate) has_failed: bool,
     /// Whether nothing was sent.
     pub(crate) is_unsent: bool,
-    /// Whether it is a page of a list that goes on.
+    /// Whether it is a page of a list, and not the last one.
     pub(crate) has_more: bool,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Record {
 struct Run {
     /// Tries in a row that brought nothing new.
     tries: u32,
-    /// Streams in a row that were accepted, brought nothing, and then ended by themselves or stood long.
+    /// Streams in a row that were accepted, brought nothing, and then ended by themselves or lasted long.
     empties: u32,
     /// How often in a row the stream was gone.
     gone: u32,
@@ -141,9 +141,9 @@ impl Facts {
     ) {
         self.record.requests += 1;
         self.search.has_looked |= call == Call::ListTurns;
-        assert!(!self.run.is_hopeless, "{call:?} after what does not pass");
+        assert!(!self.run.is_hopeless, "{call:?} is sent, but no retry can help");
         if is_start(call) {
-            // Whatever else may have begun the turn.
+            // These statuses refuse the start, even if something else has begun the turn.
             let was_refused = matches!(self.start_status, 425 | 429 | 503);
             assert!(self.run.starts == 0 || was_refused, "the start is sent again");
             self.run.starts += 1;
@@ -168,7 +168,7 @@ impl Facts {
         self.run.empties = 0;
     }
 
-    /// A request has gone this way.
+    /// A request has ended like this.
     pub(crate) fn went(
         &mut self,
         call: Call,
@@ -184,7 +184,7 @@ impl Facts {
         self.last = went;
         self.last_call = Some(call);
         if call == Call::ListNewestTurns {
-            // The start goes on, whatever became of it.
+            // The start continues in any case.
             return;
         }
         if is_start(call) {
@@ -213,11 +213,11 @@ impl Facts {
             self.run.gone = if went.status == 412 { self.run.gone + 1 } else { 0 };
             self.run.no_stream_before = now + retry.min(LONGEST_RETRY);
             if self.run.gone > 0 {
-                // The turn is read at once.
+                // The turn is requested at once.
                 self.run.no_stream_before = 0;
             }
         }
-        // The last try of all, and one whose wait would be too long, is not put off.
+        // After the last try, and if the wait would be too long, nothing is delayed.
         let is_last = self.is_exhausted(reconnect) || went.retry_after > LONGEST_WAIT;
         self.run.not_before = if is_last { 0 } else { now + went.retry_after };
         if is_last {
@@ -236,16 +236,16 @@ impl Facts {
         }
     }
 
-    /// The driver waits for a server that has answered.
+    /// The driver waits, as the server has nothing new.
     pub(crate) fn waits(&mut self, waiting: Waiting, is_unsure: bool, reconnect: Reconnect) {
         let delay = whole(waiting.delay);
         assert!((PACE.0..=PACE.1).contains(&delay), "the next look is {delay} ms away");
-        assert!(!self.last.has_failed, "a failure is not waited for");
+        assert!(!self.last.has_failed, "it waits after a failure");
         let answered = match waiting.awaited {
             Awaited::Turn => {
                 let is_exhausted = self.is_exhausted(reconnect);
                 assert!(self.run.gone > 1 || is_unsure || is_exhausted, "the stream was given up too early");
-                // It is not asked for again.
+                // The stream is not requested again.
                 self.run.gone = 2;
                 Call::GetTurn
             }
@@ -261,9 +261,9 @@ impl Facts {
     pub(crate) fn retries(&mut self, pause: &Pause, reconnect: Reconnect) {
         let Pause { delay, least, attempt, .. } = pause;
         assert!(whole(*least) <= whole(*delay));
-        assert!(*least <= moment(LONGEST_WAIT), "nobody waits for {least} ms");
+        assert!(*least <= moment(LONGEST_WAIT), "a wait of at least {least} ms is too long");
         self.has_waited = true;
-        assert!(!self.run.is_hopeless, "what does not pass is waited for");
+        assert!(!self.run.is_hopeless, "it waits, but no retry can help");
         if self.last_call == Some(Call::ListTurns) && !self.last.has_failed {
             // The turn does not exist yet, and may be in flight. That takes time, however few tries are allowed.
             self.run.tries += 1;
