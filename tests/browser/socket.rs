@@ -156,7 +156,7 @@ async fn a_connection_without_an_answer_in_time_is_replaced() {
         let server = server("0.2").with_timeouts(300, 300);
         break_next(fault).await;
         let look = || server.ask(Call::GetSession, params([("session_id", "nowhere")]));
-        assert_eq!(look().await.expect_err("nobody answers").code, ErrorCode::Timeout, "{fault}");
+        assert_eq!(look().await.expect_err("there is no answer").code, ErrorCode::Timeout, "{fault}");
         let mut next = look().await.expect_err("there is no such session").code;
         // Firefox opens one socket to a host at a time: the slow one is in the way until it is open.
         for _ in 0..6 {
