@@ -157,12 +157,12 @@ impl<C> PendingCall<C> {
         Ok(())
     }
 
-    /// The request whose response decides how the call goes on, and its number.
+    /// The request whose response decides how the call continues, with its number.
     pub(super) fn awaited(&self) -> Option<(u32, &Message)> {
         match &self.phase {
             Phase::Subscribing(subscription) => Some((subscription.number?, &subscription.message)),
             Phase::Asked(number) => Some((*number, self.messages.list.first()?)),
-            _ => None,
+            Phase::Waiting | Phase::Ready { .. } | Phase::Open { .. } | Phase::Ended { .. } => None,
         }
     }
 
