@@ -393,7 +393,7 @@ mod core {
         assert!(!turn.take_changes().is_empty(), "everything is new at first");
         assert!(turn.take_changes().is_empty());
         assert!(turn.push(frames(&[created(), text("Hel"), text("lo")]).as_bytes()));
-        assert_eq!(turn.events(), 0, "nobody wanted events");
+        assert_eq!(turn.events(), 0, "no events were wanted");
         let changes = parsed(&turn.take_changes());
         assert_eq!(
             (&changes["messages"][0]["id"], &changes["messages"][0]["slot"]),

@@ -272,7 +272,7 @@ async fn what_is_too_large_to_be_sent_is_refused_for_good_and_costs_nothing_else
             .expect("a text is an input"),
     );
     let first = driver.stream(None, Reconnect::default(), new_thread()).expect("it is new");
-    let refusal = server.run(&mut driver, first, &mut |_| ()).await.expect_err("nobody could send it");
+    let refusal = server.run(&mut driver, first, &mut |_| ()).await.expect_err("it cannot be sent");
     assert_eq!(refusal.code, ErrorCode::InvalidInput);
     assert_eq!(driver.reader().machine().status(), TurnStatus::Unstarted);
     consent(&server).await;

@@ -173,14 +173,14 @@ async fn without_a_server_nothing_is_sent_and_no_token_told() {
     let protocol = TurnRpc::new(Dialect::Gateway);
     let server = Server::new("http://127.0.0.1:1", protocol).with_token("se cret");
     let error =
-        server.ask(Call::GetSession, params([("session_id", "s")])).await.expect_err("nobody is there");
+        server.ask(Call::GetSession, params([("session_id", "s")])).await.expect_err("there is no server");
     assert_eq!(error.code, ErrorCode::Network);
     assert!(!format!("{error:?} {server:?}").contains("cret"));
 
     let mut driver = driver("s", "plain");
     let first = begin(&mut driver);
     let ended = server.run(&mut driver, first, &mut |_| ()).await;
-    assert_eq!(ended.expect_err("nobody is there").code, ErrorCode::Network);
+    assert_eq!(ended.expect_err("there is no server").code, ErrorCode::Network);
     // It can be started again.
     assert_eq!(driver.reader().machine().status(), TurnStatus::Unstarted);
 }
