@@ -1,8 +1,7 @@
-//! The crate in headless Chromium: the raw core that the package's TypeScript stands on, and recorded
-//! streams, which must come to the same index there as on the host.
+//! The crate in headless Chromium: the raw core that the package's TypeScript uses, and recorded streams, which must
+//! lead to the same index there as on the host.
 //!
-//! The replay runs on both; `UPDATE_GOLDEN=1 cargo test --test browser` writes the index that it is held
-//! against.
+//! The replay runs on both; `UPDATE_GOLDEN=1 cargo test --test browser` writes the expected index.
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -53,7 +52,7 @@ mod replay {
     use turnwire::sse::DEFAULT_LIMIT;
     use turnwire::turn::{TurnMachine, TurnReader};
 
-    /// What the recordings come to: by name, the messages in their order.
+    /// The result of each recording, by name: the messages in their order.
     const GOLDEN: &str = include_str!("browser/index.json");
 
     macro_rules! recordings {
@@ -84,7 +83,7 @@ mod replay {
 
     #[cfg_attr(not(target_arch = "wasm32"), test)]
     #[cfg_attr(target_arch = "wasm32", super::wasm_bindgen_test)]
-    fn recordings_come_to_the_same_index_everywhere() {
+    fn recordings_lead_to_the_same_index_everywhere() {
         #[cfg(not(target_arch = "wasm32"))]
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
             update();
@@ -129,14 +128,14 @@ mod core {
         memory.buffer().unchecked_into()
     }
 
-    /// Writes what the next call takes.
+    /// Writes the text that the next call reads.
     fn pass(bytes: &[u8]) {
         let len = u32::try_from(bytes.len()).expect("little is passed");
         let address = exports::room(len);
         Uint8Array::new_with_byte_offset_and_length(&memory(), address, len).copy_from(bytes);
     }
 
-    /// Reads the text that a call gave.
+    /// Reads the text that a call returned.
     fn given(header: u32) -> String {
         let header = Uint32Array::new_with_byte_offset_and_length(&memory(), header, 2).to_vec();
         let text = Uint8Array::new_with_byte_offset_and_length(&memory(), header[0], header[1]).to_vec();
@@ -180,7 +179,7 @@ mod core {
             given(exports::turn_take_input(self.0, false))
         }
 
-        /// Begins to stream it, with at most so many tries to recover its connection.
+        /// Begins to stream it, with at most this many attempts to recover its connection.
         fn begin_stream(&self, max_attempts: u32) -> String {
             given(exports::turn_begin(self.0, 0, 0.0, max_attempts, 100, 1000, NOW))
         }
@@ -233,7 +232,7 @@ mod core {
         serde_json::from_str(json).expect("the core writes JSON")
     }
 
-    /// The error that the core reports in place of a document: JSON after a mark.
+    /// The error that the core reports instead of a document: JSON after a mark.
     fn refused(report: &str) -> Json {
         parsed(report.strip_prefix('!').expect("it is refused"))
     }
@@ -394,7 +393,7 @@ mod core {
         assert!(!turn.take_changes().is_empty(), "everything is new at first");
         assert!(turn.take_changes().is_empty());
         assert!(turn.push(frames(&[created(), text("Hel"), text("lo")]).as_bytes()));
-        assert_eq!(turn.events(), 0, "nobody wanted events");
+        assert_eq!(turn.events(), 0, "no events were wanted");
         let changes = parsed(&turn.take_changes());
         assert_eq!(
             (&changes["messages"][0]["id"], &changes["messages"][0]["slot"]),

@@ -76,7 +76,7 @@ impl Indexed {
     }
 }
 
-/// Drops members that say nothing, from the inside out. Lists keep their holes.
+/// Drops empty members, from the inside out. Lists keep their holes.
 fn without_nothing(json: Json) -> Json {
     match json {
         Json::Array(items) => items.into_iter().map(without_nothing).collect(),
@@ -115,7 +115,7 @@ fn merge_cases() {
         let case = format!("{section} {name}");
         let id = expected["id"].as_str().expect("an id");
         check(&mut failures, &case, &indexed.message(id), expected);
-        // What the last delta was refused for is seen in what became of it.
+        // The resulting event shows why the last delta was refused.
         let is_stray = indexed.delta_ids.iter().any(|delta_id| delta_id != id);
         let is_unknown = indexed.unknown > 0 && deltas[0]["type"] == "model.message.delta";
         let refused = match error.as_deref() {
@@ -149,7 +149,7 @@ fn late_base_cases() {
 }
 
 #[test]
-fn cases_have_names_of_their_own() {
+fn names_of_cases_are_unique() {
     let cases: Vec<MergeCase> = serde_json::from_str(include_str!("conformance/merge.json")).expect("cases");
     let orders: Vec<OrderCase> =
         serde_json::from_str(include_str!("conformance/late-base.json")).expect("cases");

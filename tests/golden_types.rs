@@ -1,4 +1,4 @@
-//! The TypeScript declarations are derived from the Rust types, and kept in the tree as reviewed texts: those of
+//! The TypeScript declarations are derived from the Rust types, and committed as reviewed texts: those of
 //! events and records in `pkg/src/wire/events.ts`, those of a protocol's own frames in `pkg/src/wire/native.ts`. A
 //! change to them is a visible diff.
 //!
@@ -315,7 +315,7 @@ fn calls_are_numbered_alike_in_the_package() {
 fn protocols_are_numbered_alike_in_the_package() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("pkg/families.json");
     let source = std::fs::read_to_string(file).expect("the package's families");
-    // The order counts, which an object of serde_json does not keep.
+    // The order matters, and an object of serde_json does not keep it.
     let mut at = 0;
     let names = turnwire::protocol::AnyProtocol::NAMES;
     for (name, family) in names {

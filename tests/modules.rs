@@ -7,13 +7,13 @@ use std::fs;
 use std::path::Path;
 
 type Module = Vec<String>;
-/// What each module imports from its siblings, and where.
+/// The imports of each module from its siblings, with their places.
 type Imports = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The crates that are checked, by their sources.
 const CRATES: [&str; 3] = ["src", "crates/gateway/src", "crates/relay/src"];
 
-/// The modules of turnwire, from the ground up. Each knows only those before it.
+/// The modules of turnwire, lowest first. Each knows only those before it.
 const ORDER: [&str; 18] = [
     "features", "bytes", "text", "names", "error", "json", "iso", "sse", "event", "message", "rpc",
     "protocol", "index", "delivery", "turn", "session", "snapshot", "web",
@@ -119,7 +119,7 @@ fn path<'a>(mut source: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<S
                     return rest;
                 }
                 let rest = path(source, before, found);
-                // What is no path ends the tree.
+                // Anything else than a path ends the tree.
                 if rest.len() == source.len() {
                     before.truncate(length);
                     return rest;
@@ -163,7 +163,7 @@ fn circle(imports: &Imports) -> Option<String> {
     loop {
         let is_imported = |name: &String| left.iter().any(|from| imports[*from].contains_key(name));
         let imports_any = |name: &String| imports[name].keys().any(|to| left.contains(to));
-        // What imports nothing that is left, or is imported by nothing that is left, is in no circle.
+        // A module that imports none of the remaining ones, or that none of them imports, is in no circle.
         let Some(free) = left.iter().find(|name| !imports_any(name) || !is_imported(name)).copied() else {
             break;
         };

@@ -28,7 +28,7 @@ use random::Random;
 
 const CHUNKINGS: u64 = 100;
 
-/// What no test looks at.
+/// Records that no test reads.
 const UNUSED: [(&str, &str); 3] = [
     ("60-errors-summary.txt", "it says what the server did behind the answers"),
     ("60-http500-delta.stderr", "it says that the recorder gave up, on a stream that never ends"),
@@ -61,7 +61,7 @@ enum Kind {
     Start,
     /// A streamed answer.
     Stream,
-    /// An answer that came whole.
+    /// An answer that was not streamed.
     Whole,
     /// A session's history.
     History,
@@ -70,7 +70,7 @@ enum Kind {
     Unused,
 }
 
-/// Answers that stand in no turn, and the calls that they answer.
+/// Answers that belong to no turn, and their calls.
 const OTHERS: [(&str, Call); 24] = [
     ("00-meta.http", Call::ListAgents),
     ("01-create.http", Call::CreateSession),
@@ -117,9 +117,9 @@ fn kind(name: &str) -> Option<Kind> {
     })
 }
 
-/// Each record is looked at by the tests of its kind, all of them.
+/// The tests of its kind read each record.
 #[test]
-fn every_record_is_of_use() {
+fn every_record_is_used() {
     let names = names();
     assert!(names.len() >= 200, "{}", names.len());
     for name in &names {
@@ -169,7 +169,7 @@ fn read_json(name: &str) -> Json {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// The parameters of the turn that this body started, as the client would give them.
+/// The parameters of the turn that this body started, as the client would pass them.
 fn params_of(body: &Json) -> Json {
     let items = body["messages"].as_array().expect("messages").iter().map(|message| {
         let call = &message["toolCallId"];
@@ -227,7 +227,7 @@ fn list(call: Call, params: &Json, answer: &Http) -> Result<Json, Error> {
     Ok(serde_json::from_str(&json).expect("JSON"))
 }
 
-/// The events of an answer, and what they come to.
+/// The events of an answer, and their result.
 #[derive(Debug, Default)]
 struct Seen {
     events: Vec<Json>,
@@ -252,7 +252,7 @@ impl Seen {
         done.first().map(|done| &done["state"])
     }
 
-    /// What was said, by whom and in what order; but not in which pieces.
+    /// What was said, by which role and in what order, but not in which pieces.
     fn conversation(&self) -> Json {
         let messages = self.index.messages().iter().map(|message| {
             let calls = message.calls().iter().flatten();
@@ -294,7 +294,7 @@ fn decoder(params: &Json) -> Box<dyn EventDecoder> {
     decoder
 }
 
-/// Reads a streamed answer, of which the chunks are these.
+/// Reads a streamed answer from these chunks.
 fn stream<'c>(params: &Json, chunks: impl IntoIterator<Item = &'c [u8]>) -> Seen {
     let (mut decoder, mut frames, mut seen) = (decoder(params), FrameDecoder::default(), Seen::default());
     for chunk in chunks {
@@ -304,7 +304,7 @@ fn stream<'c>(params: &Json, chunks: impl IntoIterator<Item = &'c [u8]>) -> Seen
     seen
 }
 
-/// Reads an answer that came whole.
+/// Reads an answer that was not streamed.
 fn whole(params: &Json, body: &str) -> Seen {
     let (mut decoder, mut seen) = (decoder(params), Seen::default());
     decoder.body(Value::parse(body).expect("JSON"), &mut seen);
@@ -312,7 +312,7 @@ fn whole(params: &Json, body: &str) -> Seen {
     seen
 }
 
-/// Reads the record of this name, in whichever way it came; nothing of one that is a failure.
+/// Reads the record of this name, streamed or whole; returns nothing for a failure.
 fn replay(name: &str) -> Option<Seen> {
     let answer = answer(name);
     let is_success = answer.status == 200;
@@ -342,7 +342,7 @@ fn requests_are_those_that_were_recorded() {
         assert_eq!(request.path, "sessions/s%201/turns");
         let mut body: Json = serde_json::from_str(&request.body.expect("a body")).expect("JSON");
         if recorded["stream"] == "weird" {
-            // Servers take what they do not know for this (finding 7), and so does the client.
+            // Servers read anything unknown as this (finding 7), and so does the client.
             assert_eq!(body["stream"], "none");
             body["stream"] = "weird".into();
         }
@@ -394,7 +394,7 @@ fn whole_answers_are_read() {
 const UNLIKE: [&str; 3] = ["60-http500", "60-miderr", "b-throw"];
 
 #[test]
-fn the_three_modes_come_to_the_same() {
+fn the_three_modes_have_the_same_result() {
     let mut dialogs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in of_kind(Kind::Stream).into_iter().chain(of_kind(Kind::Whole)) {
         if name.starts_with("as-shipped") {
@@ -442,7 +442,7 @@ fn turn_before(history: &str) -> Option<String> {
     ["sse", "json"].iter().map(|extension| format!("{stem}.{extension}")).find(|name| names.contains(name))
 }
 
-/// What the history says of the turn that this record is of.
+/// The turn of this record in the history.
 fn found(call: Call, record: &str, history: &str) -> Result<Json, Error> {
     let mut params = params(record);
     params["isBegun"] = true.into();

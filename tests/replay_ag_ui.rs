@@ -88,7 +88,7 @@ fn params(request: &Json) -> Json {
     json!({"session_id": "s", "turn_id": "t", "terms": {"tools": request["tools"], "conversation": conversation.to_string()}})
 }
 
-/// What came of a stream.
+/// The result of a stream.
 struct Reading {
     decoder: Box<dyn EventDecoder>,
     seen: Seen,
@@ -109,7 +109,7 @@ impl Reading {
         Self { decoder, seen: Seen::default(), takes_runs }
     }
 
-    /// Reads a stream of which the chunks are these, to its end.
+    /// Reads a stream from these chunks, to its end.
     fn of<'c>(params: &Json, takes_runs: bool, chunks: impl IntoIterator<Item = &'c [u8]>) -> Self {
         let mut reading = Self::new(params, takes_runs);
         let mut frames = FrameDecoder::default();
@@ -219,7 +219,7 @@ fn said(messages: &Json, has_ids: bool) -> Vec<String> {
             said.push(one.to_string());
         }
     }
-    // A result stands beside its call here, and at its end there.
+    // Here a result is beside its call, there at the end.
     said.sort();
     said
 }
@@ -241,7 +241,7 @@ fn a_conversation_is_what_the_official_client_keeps() {
         if folded["accepted"] != true {
             continue;
         }
-        // It keeps two results of a call: the page's answer, and what came of it.
+        // It keeps two results of a call: the page's answer, and the result after it.
         let is_second = |result: &Json, messages: &[Json]| {
             let others = messages.iter().filter(|other| other["toolCallId"] == result["toolCallId"]);
             result["role"] == "tool"
@@ -352,7 +352,7 @@ fn a_turn_ends_only_when_its_run_did() {
                 + body[..end].matches("\"type\":\"RUN_ERROR\"").count();
             let is_over = ends >= runs && ends > 0;
             assert_eq!(reading.seen.state().is_some(), is_over, "{name} up to {end} of {last}");
-            // Whatever came goes into the next request, which is JSON.
+            // Everything received goes into the next request, which is JSON.
             assert!(reading.conversation()["messages"].is_array(), "{name}");
         }
     }

@@ -78,7 +78,7 @@ impl Recording {
         of_kind.map(|frame| frame.get("data").unwrap_or(frame)).collect()
     }
 
-    /// What the run answered, where it did.
+    /// The run's answer, if it has one.
     fn response(&self) -> Option<&str> {
         let finish = self.payloads("run_finish").into_iter().next()?;
         finish["result"]["response"].as_str().filter(|response| !response.is_empty())
@@ -136,7 +136,7 @@ fn read<'c>(recording: &Recording, chunks: impl IntoIterator<Item = &'c [u8]>) -
     reader
 }
 
-/// What a reader is left with: what a page mirrors, and how the turn stands.
+/// The final state of a reader: the mirror of a page, and the turn's status.
 #[derive(Debug, PartialEq)]
 struct Left {
     document: Option<String>,
@@ -168,7 +168,7 @@ fn streams_byte_by_byte_are_the_same() {
 fn streams_cut_anywhere_are_the_same() {
     for recording in recordings() {
         let (whole, kept) = (whole(&recording), left_with(read(&recording, [&*recording.bytes])));
-        // The long ones say little that is new.
+        // The long ones add little.
         let chunkings = tries(if recording.bytes.len() > 10_000 { CHUNKINGS / 20 } else { CHUNKINGS });
         for seed in 0..chunkings {
             let chunks = Random::new(seed).cut(&recording.bytes);
@@ -178,7 +178,7 @@ fn streams_cut_anywhere_are_the_same() {
     }
 }
 
-/// Section 1.2: the text of the stream is the answer, whatever the envelopes say.
+/// Section 1.2: the text of the stream is the answer, regardless of the envelopes.
 #[test]
 fn answers_are_those_of_the_server() {
     let mut answered = 0;
@@ -243,7 +243,7 @@ fn nothing_is_lost_and_nothing_is_doubled() {
     }
 }
 
-/// Every call's arguments are those that the server says they are, and its result joins it.
+/// Every call has the arguments that the server reports, and its result joins it.
 #[test]
 fn calls_are_those_of_the_server() {
     for recording in recordings() {
@@ -335,7 +335,7 @@ fn suspended_runs_ask() {
         let kinds: Vec<_> = reader.index().pending().iter().map(|action| action.kind).collect();
         assert_eq!(kinds, [kind], "{name}");
     }
-    // An answer to nothing leaves it suspended, and says no more.
+    // An empty answer leaves it suspended, and emits nothing more.
     let events = whole(&recording("tirea/resume-bad-target"));
     assert_eq!(events.last()["state"]["termination"]["type"], "suspended");
     assert_eq!(events.last()["state"]["required_actions"], json!([]));
@@ -363,7 +363,7 @@ fn answers_reach_their_calls() {
 
 /// Section 1.2: frames of these streams carry other runs' ids.
 #[test]
-fn envelopes_leak_and_nobody_notices() {
+fn envelopes_of_other_runs_change_nothing() {
     let leaking = [
         "error-midstream-cut",
         "superseded-first",
@@ -451,7 +451,7 @@ fn other_ends_are_normal() {
     }
 }
 
-/// Section 1.5: a stream that ends without a word is no end.
+/// Section 1.5: a stream that ends without a report does not end the turn.
 #[test]
 fn a_hanging_stream_is_not_over() {
     let recording = recording("tirea/provider-hang-no-heartbeat-90s");

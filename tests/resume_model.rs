@@ -1,6 +1,5 @@
-//! A turn's connection by chance: thousands of schedules of faults, each from a seed, and what must be true
-//! after each of them: every event once and in order, the same index as that of the uncut stream, one start,
-//! and always an end.
+//! A turn under thousands of random schedules of faults, each from a seed. After each of them, every event was delivered
+//! once and in order, the index equals that of the uncut stream, the turn was started once, and it has ended.
 //!
 //! `TURNWIRE_MODEL_SEED` is the first seed, `TURNWIRE_MODEL_CASES` the number of cases; without it there are fewer where
 //! `TURNWIRE_TEST` is `quick`. A failure prints its seed and everything that happened.
@@ -16,9 +15,9 @@ use std::thread::{available_parallelism, scope};
 
 use model::case::{Summary, play};
 
-/// The cases of a whole run: so many as a debug build plays in a minute and a half.
+/// The number of cases in a whole run. A debug build plays them in a minute and a half.
 const CASES: u64 = 20_000;
-/// Those of a quick one.
+/// The number in a quick run.
 const QUICK_CASES: u64 = 2_000;
 const FIRST_SEED: u64 = 1;
 
@@ -54,7 +53,7 @@ fn cases() -> u64 {
     if std::env::var_os("TURNWIRE_TEST").is_none_or(|scope| scope != "quick") {
         return CASES;
     }
-    // Past the harness, which shows nothing of a test that passes.
+    // Bypasses the test harness, which hides the output of passing tests.
     let _ = writeln!(stderr(), "quick: {QUICK_CASES} of {CASES} schedules; --all has the rest");
     QUICK_CASES
 }
@@ -64,7 +63,7 @@ fn setting(name: &str, default: u64) -> u64 {
     given.map_or(default, |given| given.parse().unwrap_or_else(|_| panic!("{name} is no number: {given}")))
 }
 
-/// How many cases there were of each kind.
+/// The number of cases of each kind.
 #[derive(Default)]
 struct Counts {
     /// By a title and a name.

@@ -1,4 +1,4 @@
-// Stopping to listen: by a signal or by leaving the loop. The turn goes on, the connection is let go.
+// Stopping to listen: by a signal or by leaving the loop. The turn continues, the connection is closed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, connect, TurnwireError } from "../dist/index.js";
@@ -272,7 +272,7 @@ function canned(url) {
 }
 
 for (const [name, when] of [["before it answers", "never"], ["after it answered", "answers"]]) {
-  test(`a custom fetch that ignores the signal holds nobody up: ${name}`, async (t) => {
+  test(`a custom fetch that ignores the signal delays nothing: ${name}`, async (t) => {
     const released = deferred();
     const asked = deferred();
     const silent = new ReadableStream({ cancel: () => released.resolve() });
@@ -294,7 +294,7 @@ for (const [name, when] of [["before it answers", "never"], ["after it answered"
   });
 }
 
-test("a token that never comes holds nobody up", async (t) => {
+test("a token that never comes delays no abort", async (t) => {
   const asked = deferred();
   const token = () => {
     asked.resolve();

@@ -1,4 +1,4 @@
-// The addresses on this machine that the documents name, as they stand there: a turn goes through each of the gateway's and
+// The local addresses in the documents, exactly as written there: a turn goes through each of the gateway's and
 // the relay's. Needs the gateway's program (`TURNWIRE_GATEWAY`).
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const RELAY = /^(?:http|ws):\/\/127\.0\.0\.1:8791\/?$/;
 const GUIDED = /^http:\/\/127\.0\.0\.1:8791\/agents\//;
 /** Programs that are not ours, which examples put a relay before; and a page. */
 const OTHERS = ["ws://localhost:17878", "ws://127.0.0.1:4021", "http://localhost:5173"];
-/** What the gateway speaks below each path. A tenant may have any name. */
+/** The gateway's protocol below each path. A tenant may have any name. */
 const PROTOCOLS = {
   "/{tenant}": "truefoundry",
   "/demo": "truefoundry",

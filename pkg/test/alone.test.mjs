@@ -1,5 +1,5 @@
-// Who only waits for a turn: its stream is read all the same, so that the snapshot has all that a loop over the stream
-// brings, whenever the page subscribes. Against the development gateway, in each protocol.
+// A turn that is only waited for: its stream is read nevertheless, so that the snapshot has everything that a loop over
+// the stream brings, whenever the page subscribes. Against the development gateway, in each protocol.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { WebSocket } from "ws";
@@ -20,7 +20,7 @@ const FOUND = ["truefoundry", "trueforge", "awaken", "awaken without an event st
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A client, all of whose turns have so many milliseconds between their events. */
+/** A client, all of whose turns have this many milliseconds between their events. */
 async function dial(t, name, delay = "0.2") {
   const protocol = name.split(" ")[0];
   const headers = { "x-turnwire-delay-ms": delay };
@@ -37,7 +37,7 @@ async function prepare(t, name, script, delay) {
   return { client, session, turn: session.createTurn({ input: script }) };
 }
 
-/** The turn as a loop over its stream leaves it. */
+/** The turn after a loop over its stream. */
 async function streamed(t, name, script) {
   const { turn } = await prepare(t, name, script);
   assert.equal((await collect(turn.stream())).error, undefined);
@@ -120,7 +120,7 @@ for (const name of Object.keys(ALL)) {
       });
     }
 
-    test("what was waited for says so to whoever asks later", async (t) => {
+    test("a turn that was waited for reports its end to later callers", async (t) => {
       const { turn } = await prepare(t, name, "plain");
       await turn.waitForCompletion();
       const shown = turn.snapshot();

@@ -1,4 +1,4 @@
-// Answers that are not what was asked for: each one ends in a typed error that says what came.
+// Unexpected answers: each one leads to a typed error that says what was received.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, connect, ConnectionError, IncompleteError, ProtocolError, TurnwireError } from "../dist/index.js";

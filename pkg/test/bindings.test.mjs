@@ -1,5 +1,5 @@
-// The bindings of frameworks as files: what each imports and exports, and that a page which has no framework gets nothing of them.
-// tests/bindings has them in pages.
+// The bindings of frameworks as files: what each imports and exports, and that a page without a framework loads none of them.
+// tests/bindings tests them in pages.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ const BINDINGS = {
   ai: { framework: "ai", names: ["TurnwireTransport"], isCommon: false, most: 9_800 },
 };
 
-/** What a bundler makes of a script that imports from this package, with frameworks left out; and what it imports of them. */
+/** A bundler's output for a script that imports from this package, without frameworks; and its imports from them. */
 async function bundledScript(contents, format = "esm") {
   const stdin = { contents, resolveDir: import.meta.dirname };
   const options = { bundle: true, minify: true, write: false, metafile: true, format, platform: "neutral" };

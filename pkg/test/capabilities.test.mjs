@@ -1,4 +1,4 @@
-// What `client.capabilities` says of each protocol is what the documentation says.
+// `client.capabilities` agrees with the documentation of each protocol.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

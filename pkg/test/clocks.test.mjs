@@ -1,4 +1,4 @@
-// Clocks: how long an answer, a silence, or the whole of a call may last. The turn itself goes on.
+// Time limits of an answer, of a silence, and of a whole call. The turn itself continues.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, ConnectionError, InputError } from "../dist/index.js";
@@ -10,13 +10,13 @@ import {
 import { answer, created, DONE, frames, recent, record } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo");
-/** For what never comes. */
+/** A limit where no answer comes. */
 const SHORT = 60;
 /** Where other answers must come in time, on a machine that has much to do. */
 const MEDIUM = 300;
 const LONG = 4000;
 
-/** The error of a call that a clock cuts off; not before its time, and not only when another clock does. */
+/** The error of a call that exceeds a time limit. Checks that this limit ended it, and not before its time. */
 async function timedOut(call, name, time = SHORT) {
   const began = performance.now();
   const error = await Promise.race([failure(call), new Promise((resolve) => setTimeout(resolve, LONG, "it goes on").unref())]);
@@ -46,7 +46,7 @@ const endless = ({ response }) => {
 
 const SLOW = { connectTimeout: [silence, /connectTimeout/], idleTimeout: [stuck, /idleTimeout/], deadline: [endless, /deadline/] };
 
-/** The requests that give JSON, and what they ask for. */
+/** The requests that return JSON, and what they ask for. */
 const REQUESTS = {
   "client.agents.getSession": ["GET agents/sessions/s2", ({ client }, options) => client.agents.getSession("s2", options)],
   "client.agents.createSession": ["POST agents/sessions", ({ client }, options) => client.agents.createSession("a", options)],
@@ -170,7 +170,7 @@ for (const [name, [start, routes]] of Object.entries(WAITS)) {
   });
 }
 
-test("the deadline of waitForCompletion() takes the stream from nobody", async (t) => {
+test("the deadline of waitForCompletion() leaves the stream to other readers", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveResumed(t, live.reply);
   const heard = [];
@@ -244,7 +244,7 @@ test("connect refuses clocks that are no milliseconds, and a wrong `reconnect`",
   assert.equal((await refused({ deadline: 1000 })).code, "invalid_option");
 });
 
-/** What takes clocks; those with `true` also take `reconnect`. */
+/** The calls with time limits; those with `true` also accept `reconnect`. */
 const TAKERS = {
   "turn.stream": [({ turn }, options) => turn.stream(options), true],
   "turn.waitForCompletion": [({ turn }, options) => turn.waitForCompletion(options), true],

@@ -1,5 +1,5 @@
-// What makes a page short: inputs without an object around them, answers to what waits, keys, `using`, URLs of the page's
-// own server, and errors that name the request.
+// Shorthands: inputs without an object around them, answers to pending actions, keys, `using`, URLs of the page's own
+// server, and errors that name the request.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { test } from "node:test";

@@ -134,7 +134,7 @@ test("the slim entry has all protocols, names the file that is missing, and wait
 
 test("the entry for Workers has the module at hand", async (context) => {
   const folder = copied(context);
-  // What the platform makes of an imported module.
+  // The platform's form of an imported module.
   const source = await readFile(join(folder, "workerd.js"), "utf8");
   const bytes = JSON.stringify((await wasm("core.wasm")).toString("base64"));
   writeFileSync(join(folder, "core.mjs"), `export default new WebAssembly.Module(Buffer.from(${bytes}, "base64"));\n`);
@@ -182,7 +182,7 @@ for (const extension of ["js", "cjs"]) {
   }
 }
 
-/** What a bundler makes of a page that imports `entry`: the texts of its files by their names, and the page itself. */
+/** A bundler's output for a page that imports `entry`: the texts of its files by their names, and the page itself. */
 async function bundled(context, entry, splitting) {
   const folder = copied(context);
   const outdir = join(folder, "bundled");

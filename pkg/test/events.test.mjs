@@ -48,7 +48,7 @@ const DELTAS = {
       input_tokens_breakdown: { harness: 1, skills: 0, instructions: 1, tool_definitions: 0, messages: 1 },
     },
   }),
-  "fields that nobody knows yet": delta({ content: "x", mood: { happy: true } }),
+  "unknown fields": delta({ content: "x", mood: { happy: true } }),
 };
 
 for (const [name, event] of Object.entries(DELTAS)) {
@@ -215,7 +215,7 @@ const WHOLE = [
 ];
 
 for (const size of [1, 7, 4096]) {
-  test(`chunks of ${size} bytes give what the whole gives`, async (t) => {
+  test(`chunks of ${size} bytes have the same result as the whole`, async (t) => {
     const bytes = Buffer.from(frames(WHOLE));
     const whole = await serveTurn(t, stream(bytes));
     const expected = await collect(whole.turn.stream());

@@ -6,7 +6,7 @@ import { test } from "node:test";
 const DIST = new URL("../dist/index.js", import.meta.url).href;
 const SUPPORT = new URL("./support/", import.meta.url).href;
 
-/** What every program begins with: a session on a server that is a function, and clocks of an hour. */
+/** The beginning of every program: a session on a server that is a function, and time limits of an hour. */
 const PRELUDE = `
 import { connect } from ${JSON.stringify(DIST)};
 import { answer, frames, record, DONE } from ${JSON.stringify(`${SUPPORT}wire.mjs`)};
@@ -103,7 +103,7 @@ const PROGRAMS = {
 for (const [name, program] of Object.entries(PROGRAMS)) {
   test(`Node ends when ${name}`, async () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", `${PRELUDE}${program}\nconsole.log("over");`], {
-      // Whatever holds it holds it for an hour.
+      // Anything that keeps it alive does so for an hour.
       timeout: 20_000, stdio: ["ignore", "pipe", "pipe"],
     });
     const said = [];

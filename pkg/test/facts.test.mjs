@@ -1,4 +1,4 @@
-// What is known of a turn is read from the core when something has changed, and not each time that a page asks.
+// The facts of a turn are read from the core when something has changed, and not on each access.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../dist/index.js";

@@ -1,5 +1,5 @@
-// A start in a session that was only fetched: what was said in it before, or is said by others meanwhile, is not taken for
-// the start's own turn.
+// A start in a session that was only fetched: earlier turns, and turns of other clients, are not taken for the start's own
+// turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionError, IncompleteError } from "../dist/index.js";
@@ -158,7 +158,7 @@ for (const order of ORDERS) {
     test(`${order}: another client says ${what} meanwhile: a start whose answer is lost is found`, async (t) => {
       const kept = said("Go on", 20, "oldest first");
       const { fetched } = await serveKept(t, kept, [(exchange) => {
-        // It is not what the session goes on with.
+        // The session does not continue with it.
         const ours = kept.add(exchange.request.body.input);
         kept.turns.splice(-1, 0, { ...kept.add(input, fields), id: "theirs" });
         kept.turns.pop();

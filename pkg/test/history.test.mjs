@@ -12,11 +12,11 @@ const DONE = { status: "done", output: null, required_actions: [] };
 const made = (id, previous, minute = 0, state = DONE) =>
   record(state, { id, previous_turn_id: previous, created_at: `2026-11-20T09:${String(minute).padStart(2, "0")}:00.000Z` });
 
-/** What a server keeps of a turn, newest first. */
+/** A server's record of a turn, newest event first. */
 const kept = (id, content) =>
   [created({ turn_id: id }), message(`m-${id}`, { content, finish_reason: "stop" }), done()].map((event) => ({ turn_id: id, event })).reverse();
 
-/** A session of these turns, in the server's order, in pages of so many. The events come newest turn first. */
+/** A session of these turns, in the server's order, in pages of this size. The events come newest turn first. */
 async function sessionOf(t, records, { size = 25, events = records, running = [] } = {}) {
   const pages = new Map();
   for (let at = 0; at < records.length; at += size) {
@@ -50,7 +50,7 @@ const [A, B, C, D] = [made("a", null, 0), made("b", "a", 1), made("c", "b", 2), 
 const E = made("e", null, 4);
 const LONG = Array.from({ length: 60 }, (_, at) => made(`t${at}`, at > 0 ? `t${at - 1}` : null, at % 60));
 
-/** What servers list, what is asked for, and what is shown. `listed` is in the server's order. */
+/** Lists of servers, the requests, and the shown turns. `listed` is in the server's order. */
 const PAGES = [
   { name: "the path of a newest-first list", listed: [D, C, B, A], shown: "a b d", branches: "c" },
   { name: "the path of an oldest-first list", listed: [A, B, C, D], shown: "a b d", branches: "c" },

@@ -1,4 +1,4 @@
-// Snapshots, what changes in them: no part is made anew that says the same, and no change is kept back.
+// Changes of snapshots: equal parts stay the same objects, and no change is missed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LiveStream, serveTurn } from "./support/server.mjs";
@@ -33,7 +33,7 @@ test("what waits and the servers stay the same objects when a call gets its resu
   const again = await feed(SERVERS, required(["c2"]));
   assert.equal(again.required_actions, first.required_actions);
   assert.equal(again.mcp_servers, first.mcp_servers);
-  // What is answered does.
+  // An answer does.
   const answered = await feed(toolResponse("c2", "ok"));
   assert.deepEqual(answered.required_actions, []);
   assert.equal(answered.mcp_servers, first.mcp_servers);

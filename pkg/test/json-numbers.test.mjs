@@ -1,4 +1,4 @@
-// Sequence numbers in the JSON of events, where servers write them in place of an `id:`, or beside it.
+// Sequence numbers in the JSON of events, where servers write them instead of an `id:`, or beside it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, textOf } from "./support/collect.mjs";
@@ -11,7 +11,7 @@ const LAST = WHOLE.length;
 
 const numbered = (event, sequence_number) => ({ ...event, sequence_number });
 
-/** Frames of events that say these numbers; with ids, too, if there are any. */
+/** Frames of events with these numbers in their JSON; also with ids, if there are any. */
 const said = (list, says, ids = []) => list.map((event, at) => frame(numbered(event, says[at]), ids[at])).join("");
 
 /** The events after those that the request has. */
@@ -103,7 +103,7 @@ test("of two numbers the id counts, and that they differ is told once a turn", a
   assert.deepEqual(told[0], ["mismatch", { id: 1, sequence_number: 101 }]);
 });
 
-/** A turn with a tool call: its stream, and the list of its events, which says the numbers of the stream. */
+/** A turn with a tool call: its stream, and the list of its events, which has the numbers of the stream. */
 const TOOL = [
   created(), message(), call("c1", "find", { args: "{}" }), finished("tool_calls"), toolResponse("c1", "found"),
   message("m2"), text("It is ", "m2"), text("there.", "m2"), finished("stop", "m2"), done(),

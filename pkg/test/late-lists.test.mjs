@@ -1,4 +1,4 @@
-// Lists that arrive after a turn of the session has started or ended: what is known of the turn is newer.
+// Lists that arrive after a turn of the session has started or ended: the known state of the turn is newer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

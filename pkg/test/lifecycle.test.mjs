@@ -38,7 +38,7 @@ test("stream() starts the turn at once, with its input and for a stream", async 
   assert.equal(turn.status, "done");
 });
 
-test("the end of the iteration comes once, whoever asks again", async (t) => {
+test("the end of the iteration comes once, also if it is requested again", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("Hi")));
   const iterator = turn.stream();
   await collect(iterator);

@@ -8,7 +8,7 @@ import { created, delta, done, finished, frame, message, text } from "./support/
 const LONG = 'A "long" answer, with é and \u{1f600}.\n'.repeat(8000);
 const HALVES = [LONG.slice(0, LONG.length / 2), LONG.slice(LONG.length / 2)];
 
-/** The frames of a turn that says LONG, and ends with this output. */
+/** The frames of a turn with the text LONG, which ends with this output. */
 function turnWith(output, events = [message(), ...HALVES.map((half) => text(half)), finished()]) {
   return [created(), ...events, done({ output })].map((event, at) => frame(event, at + 1)).join("");
 }
@@ -21,7 +21,7 @@ function inChunks(whole, size) {
 
 const OUTPUT = message("m1", { content: LONG, finish_reason: "stop" });
 
-/** What an iteration and the turn itself say of the end. */
+/** The end, as an iteration and the turn itself report it. */
 async function ends(t, chunks, options = {}) {
   const { turn } = await serveTurn(t, stream(...chunks), { options: { reconnect: false, ...options } });
   const { events, error } = await collect(turn.stream());

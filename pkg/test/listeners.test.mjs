@@ -179,7 +179,7 @@ test("a slow reader gets everything, in order", async (t) => {
   assert.deepEqual(seen, pieces);
 });
 
-test("a stream that nobody iterates still fills the snapshot, and its failure raises no alarm", async (t) => {
+test("a stream that is not iterated still fills the snapshot, and its failure is not an uncaught error", async (t) => {
   const alarms = [];
   const alarm = (error) => alarms.push(error);
   process.on("unhandledRejection", alarm);

@@ -43,7 +43,7 @@ test("a page is asked for when it is needed", async (t) => {
   await turns.return();
 });
 
-test("an empty page ends a list, whatever token it has", async (t) => {
+test("an empty page ends a list, with any token", async (t) => {
   const { session, server } = await serveSession(t, { [LIST_TURNS]: [page([], "p2")] });
   assert.deepEqual((await collect(session.listTurns())).events, []);
   assert.deepEqual(server.asked, [LIST_TURNS]);
@@ -191,7 +191,7 @@ test("an empty conversation has an empty history", async (t) => {
   assert.deepEqual(await session.history(), []);
 });
 
-test("a server that gives the same page for ever is not followed for ever", async (t) => {
+test("a server that returns the same page without end is not followed without end", async (t) => {
   let asked = 0;
   const again = (exchange) => {
     asked += 1;
@@ -205,7 +205,7 @@ test("a server that gives the same page for ever is not followed for ever", asyn
 
 const OF_SIBLING = (id, name) => ({ ...named(id), agent_name: undefined, agent: { type: "reference", name } });
 
-test("the sibling lists all agents' sessions; listSessions gives those of one", async (t) => {
+test("the sibling lists all agents' sessions; listSessions returns those of one", async (t) => {
   const pages = [page([OF_SIBLING("a", "other"), OF_SIBLING("b", "mine")], "p2"), page([OF_SIBLING("c", "mine"), OF_SIBLING("d", "mine2")])];
   const server = await serve(t, { "GET /acme/api/v1/sessions": pages });
   const { agents } = await connect({ baseUrl: server.baseUrl, protocol: "trueforge" });

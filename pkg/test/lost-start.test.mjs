@@ -13,7 +13,7 @@ const WHOLE = answer("Hel", "lo");
 const OLD = { created_at: "2026-01-01T00:00:00.000Z" };
 const SUBSCRIBE_2 = "POST agents/sessions/s1/turns/t2/subscribe";
 
-/** The time so many seconds ago. */
+/** The time this many seconds ago. */
 const ago = (seconds) => ({ created_at: new Date(Date.now() - 1000 * seconds).toISOString() });
 
 /** The events of a turn `id`. */
@@ -41,7 +41,7 @@ const LOST = {
 };
 
 for (const [name, reply] of Object.entries(LOST)) {
-  // Long enough for every other answer, on a machine that has much to do.
+  // Long enough for every other answer, on a busy machine.
   const clocks = name.startsWith("silence") ? { connectTimeout: 400, idleTimeout: 400 } : {};
 
   test(`${name}: the turn began, is found, and is streamed from its beginning`, async (t) => {
@@ -80,7 +80,7 @@ test("a turn that appears only after a while is found: its start may still have 
   assert.equal(server.count(START), 1);
 });
 
-/** Answers a start as it wants to be answered. */
+/** Answers a start in the form that it requests. */
 const begun = (exchange) => (exchange.request.body.stream ? events(...WHOLE) : json({ data: recent(DONE) }))(exchange);
 
 for (const [method, isStream, follow] of [["state", false, GET_TURN], ["waitForCompletion", true, SUBSCRIBE]]) {
@@ -248,7 +248,7 @@ for (const [when, routes] of [
   });
 }
 
-test("nobody starts the turn a second time while it is looked for", async (t) => {
+test("the turn is not started a second time while it is looked for", async (t) => {
   const gate = deferred();
   const { turn, server } = await serveResumed(t, reset, {
     [LIST_TURNS]: async (exchange) => {

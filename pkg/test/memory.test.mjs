@@ -48,7 +48,7 @@ async function clientOf(bytes) {
   return client.agents.getSession("s1");
 }
 
-/** Streams a turn to its end, looking at snapshots as a page does. */
+/** Streams a turn to its end, and reads snapshots as a page does. */
 async function streamOne(session) {
   const turn = session.createTurn({ input: "Hello", previousTurnId: "none" });
   let count = 0;
@@ -128,7 +128,7 @@ test("turns that follow one another do not keep one another alive", async () => 
   assert.ok(alive <= 3, `${alive} of 30 turns are alive`);
 });
 
-/** A session of so many finished turns, each of which said 4,000 characters. Lists are pages of 25 turns and 100 events. */
+/** A session of this many finished turns, each with 4,000 characters. Lists are pages of 25 turns and 100 events. */
 async function finishedSession(count) {
   const said = "piece of an answer. ".repeat(200);
   const done = { status: "done", output: null, required_actions: [] };

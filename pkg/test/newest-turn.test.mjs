@@ -1,4 +1,5 @@
-// What is read of a session before a start: when, how often, and what becomes of the start if that fails or is stopped.
+// The request for a session's newest turn before a start: when and how often it is sent, and what happens to the start if
+// it fails or is stopped.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, connect, ConnectionError, IncompleteError } from "../dist/index.js";
@@ -21,7 +22,7 @@ const FAILURES = {
 for (const [name, reply] of Object.entries(FAILURES)) {
   const clocks = name === "silence" ? { connectTimeout: 300 } : {};
 
-  test(`${name} in place of the newest turn: the start goes on`, async (t) => {
+  test(`${name} instead of the newest turn: the start continues`, async (t) => {
     const { fetched, server } = await serveKept(t, said("yes", 5), ["answered"], { [NEWEST]: reply });
     const session = await fetched(clocks);
     for (const id of ["t3", "t4"]) {
@@ -33,7 +34,7 @@ for (const [name, reply] of Object.entries(FAILURES)) {
   });
 
   for (const fate of ["lost", "refused"]) {
-    test(`${name} in place of the newest turn: a start that is ${fate} takes no turn of the same input`, async (t) => {
+    test(`${name} instead of the newest turn: a start that is ${fate} takes no turn of the same input`, async (t) => {
       const kept = said("yes", 5);
       const { fetched } = await serveKept(t, kept, [fate], { [NEWEST]: reply });
       const turn = (await fetched(clocks)).createTurn({ input: "yes" });
@@ -45,7 +46,7 @@ for (const [name, reply] of Object.entries(FAILURES)) {
     });
   }
 
-  test(`${name} in place of the newest turn: where nobody said the same, a start that does not arrive can be made again`, async (t) => {
+  test(`${name} instead of the newest turn: if there is no turn of the same input, a start that does not arrive can be repeated`, async (t) => {
     const kept = said("no", 30);
     const { fetched } = await serveKept(t, kept, ["refused", "answered"], { [NEWEST]: reply });
     const turn = (await fetched(clocks)).createTurn({ input: "yes" });

@@ -10,7 +10,7 @@ import { answer, recent } from "./support/wire.mjs";
 const WHOLE = answer("Hel", "lo, ", "world");
 const BEGUN = events(...WHOLE.slice(0, 3));
 
-/** Replaces chance. */
+/** Replaces random numbers. */
 function fixedRandom(t, value) {
   t.mock.method(Math, "random", () => value);
 }
@@ -241,7 +241,7 @@ test("a listener that was removed is told no more", async (t) => {
   assert.equal(topics(told).filter((topic) => topic === "reconnecting").length, 3);
 });
 
-test("nobody listens: the turn is recovered all the same", async (t) => {
+test("without listeners, the turn is recovered all the same", async (t) => {
   const { session } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reset, logged(WHOLE)] });
   const turn = session.createTurn({ input: "Hello" });
   const { events: got } = await collect(turn.stream());

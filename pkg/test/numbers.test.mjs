@@ -11,7 +11,7 @@ const WHOLE = answer("Hel", "lo, ", "world");
 const LAST = WHOLE.length;
 const LISTED = page([message("m1", { content: "Hello, world", finish_reason: "stop" })]);
 
-/** What the events say, whatever their numbers are. */
+/** The events without their numbers. */
 const said = (got) => got.map((event) => event.content ?? event.type);
 const SAID = said(WHOLE);
 
@@ -41,7 +41,7 @@ for (const [name, bytes] of Object.entries(REPEATS)) {
   });
 }
 
-test("a server that starts over from 1 whatever it is asked doubles nothing", async (t) => {
+test("a server that starts over from 1 on every request doubles nothing", async (t) => {
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 4)), {
     [SUBSCRIBE]: [events(...WHOLE.slice(0, 2)), events(...WHOLE.slice(0, 5)), events(...WHOLE)],
   });

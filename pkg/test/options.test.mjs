@@ -177,7 +177,7 @@ const TURN_OPTIONS = {
 };
 
 for (const [name, options] of Object.entries(TURN_OPTIONS)) {
-  // A turn without input makes the model run again: nothing may come to that by mistake.
+  // A turn without input makes the model run again, which must not happen by mistake.
   test(`createTurn refuses ${name}`, async (t) => {
     const { session } = await serveSession(t);
     const error = await failure(() => session.createTurn(options));

@@ -30,7 +30,7 @@ const T2_EVENTS = "GET agents/sessions/s1/turns/t2/events";
 const MADE = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
 const LISTED = page([message("m1", { tool_calls: [MADE], finish_reason: "tool_calls" }), required(["c1"])]);
 
-/** Waits for so many requests: the server's replies go by their order. */
+/** Waits for this many requests: the server's replies depend on their order. */
 async function asked(server, count) {
   while (server.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -168,9 +168,9 @@ test("an answered call waits no longer, and gets its result when the next turn e
   await live.send(message("m2"), finished("stop", "m2"), done());
   await reading;
   assert.deepEqual(firstOf(turn), { waits: 0, status: "done", response: "restarted" });
-  // It is also where it came.
+  // It is also in the turn that reported it.
   assert.deepEqual(next.snapshot().threads[0].tool_responses.map((response) => response.content), ["restarted"]);
-  // The turn itself ended as it ended.
+  // The end of the turn itself stays.
   assert.equal(turn.snapshot().state.required_actions.length, 1);
 });
 

@@ -1,4 +1,4 @@
-// A server that takes the vendor's reference pages at their word: their fields and no others, messages as deltas only,
+// A server that follows the vendor's reference pages exactly: their fields and no others, messages as deltas only,
 // numbers in the JSON.
 import assert from "node:assert/strict";
 import { test } from "node:test";

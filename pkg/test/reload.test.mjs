@@ -171,7 +171,7 @@ async function tabs(t) {
 const PIECES = ["one ", "two ", "three ", "four"];
 const WHOLE = answer(...PIECES);
 
-test("several tabs on one session all see the whole turn, once, whatever happens to their connections", async (t) => {
+test("several tabs on one session all see the whole turn, once, also if their connections break", async (t) => {
   const { log, server, turn, open } = await tabs(t);
   const first = collect(turn.stream());
   await eventually(() => log.readers === 1);
@@ -206,7 +206,7 @@ test("cancel() in one tab is seen by the other", async (t) => {
   for (const tab of [turn, second]) assert.deepEqual([tab.status, textOf(tab)], ["cancelled", "one "]);
 });
 
-test("a tab that is closed takes the turn from nobody", async (t) => {
+test("closing a tab does not end the turn for others", async (t) => {
   const { log, server, turn, open } = await tabs(t);
   const first = collect(turn.stream());
   await eventually(() => log.readers === 1);

@@ -124,7 +124,7 @@ test("a response without a body is a stream without events", async (t) => {
 
 const SECRET = "sk-very-secret-0123456789";
 
-test("a token function that fails, or gives something else, is a token error", async (t) => {
+test("a token function that fails, or returns something else, is a token error", async (t) => {
   const cause = new Error("signed out");
   const tokens = [
     () => {

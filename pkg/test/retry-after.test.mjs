@@ -11,7 +11,7 @@ const WHOLE = answer("Hel", "lo, ", "world");
 const BEGUN = events(...WHOLE.slice(0, 3));
 const LISTED = page([message("m1", { content: "Hello, world", finish_reason: "stop" })]);
 
-/** Whom the server asks to wait. The first of `asked` is what was refused, the second what must come later. */
+/** The requests that the server asks to delay. The first of `asked` was refused, the second must come later. */
 const REFUSED = {
   "a resumed stream": [BEGUN, (slow) => ({ [SUBSCRIBE]: [slow, logged(WHOLE)] }), SUBSCRIBE],
   "a start that is sent again": [null, () => ({}), START],
@@ -41,7 +41,7 @@ test("no request comes earlier than the server asked for", { concurrency: true }
         const asked = server.requests.filter(({ method, path }) => `${method} ${path}` === refused);
         assert.equal(asked.length, 2);
         assert.ok(asked[1].at >= until - GRAIN, `${until - asked[1].at} ms too early`);
-        // Nothing else is asked meanwhile either.
+        // There is no other request meanwhile, either.
         const meanwhile = server.requests.filter(({ at }) => at > asked[0].at && at < until - GRAIN);
         assert.deepEqual(meanwhile.map(({ path }) => path), []);
       }));

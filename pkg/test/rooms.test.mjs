@@ -1,11 +1,11 @@
-// The rooms of the sources: who may import whom. A file imports from its own room and from those below it, and no files
+// The rooms of the sources: which may import which. A file imports from its own room and from those below it, and no files
 // import each other in a circle.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
 
-/** From the ground up. */
+/** Lowest first. */
 const ROOMS = {
   common: "Errors, checks of options, listeners, stores of texts. It knows nothing else of the package.",
   wire: "Types of what servers send and take, derived from the core's.",

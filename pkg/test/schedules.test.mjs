@@ -1,4 +1,4 @@
-// Random schedules of faults: whatever happens on the way, the page sees the uncut turn.
+// Random schedules of faults: after each of them, the page has seen the uncut turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IS_QUICK, tellRows } from "../../tests/rows.mjs";
@@ -19,7 +19,7 @@ const LOG = [
   toolResponse("c1", "42"), message("m2"), ...Array.from({ length: 20 }, (_, at) => text(`piece ${at} `, "m2")), finished("stop", "m2"), done(),
 ];
 
-/** Numbers from 0 up to 1 that the seed decides (mulberry32). */
+/** Numbers from 0 up to 1, from a seed (mulberry32). */
 function randomly(seed) {
   let state = seed;
   return () => {
@@ -30,7 +30,7 @@ function randomly(seed) {
   };
 }
 
-/** A server with one turn, whose answers go wrong as chance has it, but not for ever. */
+/** A server with one turn, whose answers have random faults for a time. */
 class FaultyServer {
   posts = 0;
   began = false;
@@ -47,14 +47,14 @@ class FaultyServer {
     const { pathname, search } = new URL(url);
     const path = pathname.replace(/.*\/s1/, "");
     if (path === "") return Response.json({ data: { id: "s1" } });
-    // Without what is read before the start, it would not be known whether a lost one began.
+    // Without the request before the start, it would be unknown whether a lost start began the turn.
     if (path === "/turns" && search === "?limit=2") return Response.json({ data: [], pagination: {} });
     const fault = this.#faults > 0 && this.#random() < 0.8 && (this.#faults -= 1) >= 0;
     if (path === "/turns" && method === "POST") return this.#start(fault, signal);
     if (path === "/turns") return this.#maybe(fault, () => ({ data: this.began ? [this.#record()] : [], pagination: {} }));
     if (path === "/turns/t1/subscribe") return this.#stream(JSON.parse(body).after_sequence_number ?? 0, fault, signal);
     if (path === "/turns/t1") return this.#maybe(fault, () => ({ data: this.#record() }));
-    throw new Error(`nobody asks for ${method} ${path}`);
+    throw new Error(`unexpected request: ${method} ${path}`);
   };
 
   #record() {
@@ -68,7 +68,7 @@ class FaultyServer {
   #start(fault, signal) {
     this.posts += 1;
     if (fault && this.#random() < 0.5) {
-      // What the server did not take may be sent again; of the rest it is not known.
+      // A start that the server did not take may be sent again; the fate of any other is unknown.
       const status = this.#pick(429, 425, 503);
       return Response.json({ error: { message: "not now" } }, { status });
     }

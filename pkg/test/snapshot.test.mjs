@@ -1,4 +1,4 @@
-// Snapshots: what a page renders. Immutable, complete, and the same object wherever nothing changed.
+// Snapshots: what a page renders. Immutable, complete, and with the same objects for unchanged parts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, until } from "./support/collect.mjs";
@@ -345,7 +345,7 @@ test("with frames, subscribers are told in the next one, at most once in each", 
   assert.equal(listener.count, 2);
 });
 
-test("a subscriber that left is not told, and nobody's timer is left behind", async (t) => {
+test("a subscriber that left is not notified, and no timer remains", async (t) => {
   const [first, second] = [counter(), counter()];
   const { live, turn, iterator } = await liveTurn(t);
   const off = turn.subscribe(first);

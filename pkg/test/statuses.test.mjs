@@ -1,4 +1,4 @@
-// Every answer that is no stream: what it means for a turn that runs, and for a start.
+// Every answer other than a stream: its effect on a running turn, and on a start.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, IncompleteError, ProtocolError } from "../dist/index.js";
@@ -242,19 +242,19 @@ const NO_STREAMS = {
 const PORTAL = { "GET /portal": body(HTML, { type: "text/html" }) };
 
 for (const [name, reply] of Object.entries(NO_STREAMS)) {
-  test(`${name} in place of a resumed stream: it is asked for again`, async (t) => {
+  test(`${name} instead of a resumed stream: it is requested again`, async (t) => {
     const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reply, reply, logged(WHOLE)], ...PORTAL });
     await checkWhole(turn);
     assert.equal(server.count(START), 1);
   });
 
-  test(`${name} in place of a started turn's stream: the turn is looked for`, async (t) => {
+  test(`${name} instead of a started turn's stream: the turn is looked for`, async (t) => {
     const { turn, server } = await serveResumed(t, reply, { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: logged(WHOLE), ...PORTAL });
     await checkWhole(turn);
     assert.equal(server.count(START), 1);
   });
 
-  test(`${name} in place of a start that did not arrive: the start fails as it did`, async (t) => {
+  test(`${name} instead of a start that did not arrive: the start fails with it`, async (t) => {
     const { turn, server } = await serveResumed(t, [reply, started], { [LIST_TURNS]: page([]), ...PORTAL });
     const { error } = await collect(turn.stream());
     assert.ok(error instanceof ProtocolError, String(error));

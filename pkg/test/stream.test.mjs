@@ -1,4 +1,4 @@
-// How streams are read: the page runs in between, also while chunks are there already.
+// How streams are read: the page runs in between, even if more chunks are available.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../dist/index.js";
@@ -7,7 +7,7 @@ import { created, done, finished, frame, message, text } from "./support/wire.mj
 
 const encoder = new TextEncoder();
 
-/** A session whose turns say so many words, each in a chunk that is there already. */
+/** A session whose turns have this many words, each in a chunk that is available at once. */
 async function sessionOf(words) {
   const events = [created(), message(), ...Array.from({ length: words }, (_, at) => text(`${at} `)), finished(), done()];
   const fetch = async (url) => {

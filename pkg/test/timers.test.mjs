@@ -1,4 +1,4 @@
-// The clocks, by a clock that the test turns: what they are by default, to the millisecond, and what counts as life.
+// Time limits, by a mocked clock: their defaults, to the millisecond, and what counts as a sign of life.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../dist/index.js";
@@ -20,7 +20,7 @@ async function stillTurn(t, reply, options = {}) {
   const fetch = async (url, { method, signal, body }) => {
     const path = url.slice(url.indexOf("/sessions/s1") + 1);
     if (path === "sessions/s1") return Response.json({ data: { id: "s1" } });
-    // What is read before the start.
+    // The request before the start.
     if (path === "sessions/s1/turns?limit=2") return Response.json({ data: [], pagination: {} });
     asked.push({ path, method, body: body && JSON.parse(body), at: Date.now() });
     return reply({ path, signal, attempt: asked.length });
@@ -93,7 +93,7 @@ test("comments are life, and so is any byte", async (t) => {
   assert.deepEqual(told, []);
 });
 
-test("a stream that brings comments only is left open for ever; the deadline ends it", async (t) => {
+test("a stream of comments only stays open without a limit; the deadline ends it", async (t) => {
   const live = writable();
   const { turn, pass, told } = await stillTurn(t, () => live.response);
   const reading = collect(turn.stream({ deadline: 3_600_000 }));

@@ -1,5 +1,5 @@
-// Tools that run in the page: which there may be, what they are told, what becomes of their results, and the run that
-// goes on with them.
+// Tools that run in the page: which are allowed, what they receive, what happens with their results, and the run that
+// continues with them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, ApiError, InputError, Run } from "../dist/index.js";
@@ -10,7 +10,7 @@ import {
 import { allow, calling, follow, give, pauses, pausing, says, saying, tool } from "./support/tools.mjs";
 import { call, created, done, DONE, message, record, required } from "./support/wire.mjs";
 
-/** What turns were given, in order. */
+/** The inputs of turns, in order. */
 const inputs = (server) => server.requests.filter(({ method, path }) => `${method} ${path}` === START).map(({ body }) => body.input);
 
 /** A session whose turns the server starts with these replies. */
@@ -312,7 +312,7 @@ test("aborting a run while its turn speaks leaves the turn alone", async (t) => 
   assert.equal((await events).error, undefined);
 });
 
-test("a call of a name that nobody knows ends the run, and is for the page", async (t) => {
+test("a call of an unknown tool ends the run, and is left to the page", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")]));
   session.tools({ dice: tool(() => 6) });
   const run = session.run("Go");
@@ -359,7 +359,7 @@ test("a tool that belongs to an object runs as its method", async (t) => {
   assert.deepEqual(inputs(server)[1], [give("c1", "12:00")]);
 });
 
-// What waits beside tools.
+// Other pending actions beside tools.
 
 test("beside an approval, tools run at once, the run ends, and the next input has all answers, each tool run once", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")], { approvals: [calling("c2", "restart")] }), says("Done."));
@@ -507,7 +507,7 @@ test("an authorization that is wanted is for the page, and results wait for it",
   assert.deepEqual(inputs(server)[1], [give("c1", "12:00")]);
 });
 
-test("a call that somebody else has answered while the tool ran is not answered again", async (t) => {
+test("a call that another client has answered while the tool ran is not answered again", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")]), says("Fine."));
   const [began, gate] = [deferred(), deferred()];
   session.tools({ clock: tool(() => (began.resolve(), gate.promise)) });
@@ -520,7 +520,7 @@ test("a call that somebody else has answered while the tool ran is not answered 
   assert.deepEqual([run.reason, run.turns.length, inputs(server).length], ["done", 1, 2]);
 });
 
-// How far it goes.
+// Limits.
 
 for (const maxRounds of [0, 1, 3]) {
   test(`no more than ${maxRounds} turns follow if so many are allowed; then the calls wait, and no tool has run for them`, async (t) => {
@@ -611,7 +611,7 @@ test("waiting beside a loop goes on when the loop is left", async (t) => {
   assert.deepEqual([run.reason, run.turns.length], ["done", 2]);
 });
 
-test("a second loop gets nothing, and keeps nobody waiting", async (t) => {
+test("a second loop gets nothing, and ends at once", async (t) => {
   const { session } = await serveTurns(t, pauses([calling("c1", "clock")]), says("Done."));
   session.tools({ clock: tool(() => 1) });
   const run = session.run("Go");
@@ -620,7 +620,7 @@ test("a second loop gets nothing, and keeps nobody waiting", async (t) => {
   assert.equal((await run.waitForCompletion()).status, "done");
 });
 
-test("whoever waits beside a loop is told of an abort, though the loop still reads a turn", async (t) => {
+test("a wait beside a loop fails on an abort, though the loop still reads a turn", async (t) => {
   const live = new LiveStream();
   const { session } = await serveTurns(t, live.reply);
   const controller = new AbortController();
@@ -634,7 +634,7 @@ test("whoever waits beside a loop is told of an abort, though the loop still rea
   assert.equal((await followed).error.code, "aborted");
 });
 
-test("a turn that nobody has started is started when the next one is asked for", async (t) => {
+test("a turn that was not started is started when the next one is requested", async (t) => {
   const { session } = await serveTurns(t, pauses([calling("c1", "clock")]), says("Done."));
   session.tools({ clock: tool(() => 1) });
   const statuses = [];
@@ -736,7 +736,7 @@ for (const [name, prepare] of Object.entries({
   });
 }
 
-// What has nothing to do with it, and what goes wrong.
+// Other turns, and failures.
 
 test("createTurn never runs a tool, and adds nothing", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")]), pauses([calling("c1", "clock")], { id: "t2", previous: "t1", approvals: [calling("c2", "restart")] }));
@@ -772,7 +772,7 @@ for (const [name, state] of Object.entries({
   });
 }
 
-test("a start that is refused is thrown by the loop, and by whoever waits", async (t) => {
+test("a refused start is thrown by the loop, and by every wait", async (t) => {
   const { session } = await serveTurns(t, refusal(403));
   const run = session.run("Go");
   const error = await failure(async () => { for await (const _ of run); });

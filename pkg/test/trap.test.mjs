@@ -1,5 +1,5 @@
-// A core that fails in itself: one error for the turn that met it, and nothing else is harmed. Later turns, also those of
-// the same session, run in another core.
+// A core that traps: its current turn gets one error, and nothing else is harmed. Later turns, also those of the same
+// session, run in another core.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, textOf } from "./support/collect.mjs";
@@ -13,7 +13,7 @@ const started = [];
 const { Instance } = WebAssembly;
 WebAssembly.Instance = function (...given) {
   const instance = new Instance(...given);
-  // That is no core: it makes the module of one.
+  // This module is not a core: it unpacks a core's module.
   if ("unpack" in instance.exports) return instance;
   const core = { hasFailed: false, callsAfter: [] };
   started.push(core);
@@ -73,7 +73,7 @@ test("a trap is one error of its turn; later turns and clients work", async () =
   assert.match(error.message, /core failed.*unreachable/);
   assert.deepEqual(heard, [error]);
   assert.deepEqual([turn.snapshot().error, textOf(turn)], [error, "Hel"], "what came before is kept");
-  // It cannot go on.
+  // It cannot continue.
   await assert.rejects(turn.waitForCompletion(), (again) => again === error);
 
   // The session, the client that met the trap, and other clients: all of them have the same new core.
@@ -89,7 +89,7 @@ test("a trap is one error of its turn; later turns and clients work", async () =
   assert.equal(started.length, 2);
 });
 
-/** How many messages that say so are still to break the core. */
+/** How many of the messages that ask for it are still to trap the core. */
 let breaks = Infinity;
 
 /** An agent that answers in pieces. The core traps at the second one if the message says so. */
@@ -192,7 +192,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-/** Servers that keep nothing of a turn whose reader is gone. */
+/** Servers that keep nothing of a turn without a reader. */
 const FORGETFUL = ["tirea", "aap", "ag-ui"];
 
 for (const protocol of PROTOCOLS) {
@@ -217,7 +217,7 @@ for (const protocol of PROTOCOLS) {
         await until(chat, () => chat.status.get().phase === "idle", "read anew");
         assert.deepEqual(linesOf(chat), [...before.slice(0, 3), "assistant: Hello"]);
       } else {
-        // Until it has been looked for in vain.
+        // Until a search for it has failed.
         await new Promise((resolve) => setTimeout(resolve, 100));
         await quiet(chat);
         assert.deepEqual(linesOf(chat), before);

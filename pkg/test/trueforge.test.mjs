@@ -1,4 +1,4 @@
-// The open-source sibling of TrueFoundry, where it differs: drafts, lists, and what it takes of options.
+// The differences of TrueFoundry's open-source sibling: drafts, lists, and its options.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, InputError, StateError } from "../dist/index.js";
@@ -20,7 +20,7 @@ async function sibling(t, routes = {}) {
 
 const idsOf = async (list) => (await collect(list)).events.map(({ id }) => id);
 
-test("a session with an agent of its own is a draft from its making on, and wherever it is read", async (t) => {
+test("a session with an agent of its own is a draft from its creation on, in every response", async (t) => {
   const { server, client } = await sibling(t, {
     [`POST ${PATH}`]: json({ data: draft("d1") }, 201),
     [`PATCH ${PATH}/d1`]: json({ data: draft("d1", OTHER) }),

@@ -1,4 +1,4 @@
-// Fields that this version does not know, in deltas: the package delivers them as they came, also where it reads a delta by
+// Fields of deltas that this version does not know: the package delivers them unchanged, also when it reads a delta by
 // comparing it with an earlier one.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// Names that nothing takes: fields of an input and options of a call, in every protocol. Each is refused by its name before
-// anything is sent.
+// Unknown names: fields of an input and options of a call, in every protocol. Each is refused by its name before anything
+// is sent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, InputError } from "../dist/index.js";
@@ -10,7 +10,7 @@ import { collect, eventually, failure } from "./support/collect.mjs";
 import { json, LiveStream, serve, serveSession } from "./support/server.mjs";
 import { serveRpc } from "./support/turn-rpc.mjs";
 
-/** A client with a session of each protocol. `sent` lists what was asked since. */
+/** A client with a session of each protocol. `sent` lists the requests since then. */
 const OPEN = {
   truefoundry: (t) => overHttp(serveSession(t)),
   trueforge: (t) => overHttp(sibling(t)),
@@ -50,7 +50,7 @@ const ALLOW = { type: "user.tool_approval", ...CALL, approval: { status: "allow"
 const RESULT = { type: "user.tool_response", ...CALL, content: "x" };
 const parts = (part) => ({ type: "user.message", content: [part] });
 
-/** Items with a field too many, by that field. */
+/** Items with an unknown field, by that field. */
 const ITEMS = {
   mood: { type: "user.message", content: "Hello", mood: "good" },
   remember: { ...ALLOW, remember: true },
@@ -59,7 +59,7 @@ const ITEMS = {
   tool_callid: { ...RESULT, tool_callid: "c1" },
   result: { ...RESULT, result: {} },
 };
-/** Parts with one. */
+/** Parts with an unknown field. */
 const PARTS = {
   cache: { type: "text", text: "Hello", cache: true },
   mime: { type: "file", name: "a.png", data: "data:image/png;base64,AA==", mime: "image/png" },

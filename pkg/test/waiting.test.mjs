@@ -18,7 +18,7 @@ const ENDED = { ...DONE, output: OUTPUT };
 /** The whole turn, as it is streamed. */
 const WHOLE = [created(), message(), text("Hello "), text("world!"), finished(), done(ENDED)];
 
-/** Answers when `gate` opens, or after so many milliseconds. */
+/** Answers when `gate` opens, or after this many milliseconds. */
 function later(gate, reply) {
   return async (exchange) => {
     await (typeof gate === "number" ? new Promise((resolve) => setTimeout(resolve, gate)) : gate);
@@ -69,7 +69,7 @@ test("after a loop was left, waiting reads on after the last event", async (t) =
   assert.equal(textOf(turn), "Hello world!");
   assert.deepEqual(server.asked, [START, SUBSCRIBE]);
   assert.equal(server.requests[1].body.after_sequence_number, 3);
-  // What came meanwhile is what the next loop begins with.
+  // The next loop begins with the events received meanwhile.
   assert.deepEqual(numbers((await collect(turn.stream())).events), range(4, WHOLE.length));
   assert.throws(() => turn.stream(), { code: "turn_already_streamed" });
 });
@@ -131,7 +131,7 @@ for (const [how, leave] of [
   });
 }
 
-test("one who waits and is aborted takes the stream from nobody", async (t) => {
+test("a wait that is aborted leaves the stream to other readers", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply);
   turn.subscribe(() => {});
@@ -148,7 +148,7 @@ test("one who waits and is aborted takes the stream from nobody", async (t) => {
 });
 
 for (const method of ["waitForCompletion", "state"]) {
-  test(`${method}() that is aborted during the start takes the start from nobody`, async (t) => {
+  test(`${method}() that is aborted during the start does not stop the start`, async (t) => {
     const gate = deferred();
     const start = later(gate.promise, (exchange) => (exchange.request.body.stream ? events(...WHOLE) : json({ data: record() }))(exchange));
     const { turn, server } = await serveTurn(t, start, { routes: { [SUBSCRIBE]: events(...WHOLE) } });
@@ -241,7 +241,7 @@ test("a loop joins the reading of a wait, after the event that it names; a secon
   const iterator = turn.stream({ afterSequenceNumber: 2 });
   assert.equal((await failure(() => turn.stream())).code, "turn_already_streamed");
   assert.equal((await iterator.next()).value.sequence_number, 3);
-  // The wait reads on, and the next loop gets what this one did not take.
+  // The wait continues to read, and the next loop gets the events that this one did not take.
   await iterator.return();
   const next = collect(turn.stream());
   await live.send(...WHOLE.slice(4));
@@ -324,7 +324,7 @@ const ACTION = { type: "tool.approval_required", thread_id: "main", tool_call_id
 /** The calls that wait after a turn that ended in this state. */
 const calls = (state) => state.required_actions.map(({ tool_calls: [{ id }] }) => id);
 
-/** Whatever a turn has shown of what waits was shown with its call. Returns what it shows in the end. */
+/** Checks that each pending action was shown together with its call. Returns what the turn shows in the end. */
 function watched(turn) {
   const shown = [];
   const look = () => shown.push(...turn.snapshot().required_actions);
@@ -342,7 +342,7 @@ function watched(turn) {
 
 const PAUSES = [created(), message(), call("c1", "restart"), args('{"service":'), args('"billing"}'), finished("tool_calls"), required(["c1"]), done(PAUSED)];
 
-/** Ways in which a turn is found paused that was not streamed to its end. */
+/** Ways to find a paused turn that was not streamed to its end. */
 const FOUND = {
   "state() started it, and finds it over": [json({ data: record() }), { [GET_TURN]: [json({ data: record() }), json({ data: record(PAUSED) })] }, async (turn) => {
     await turn.state();

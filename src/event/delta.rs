@@ -26,8 +26,8 @@ pub struct TextDelta<'a> {
     pub source: u32,
 }
 
-/// How an event looks that has fields which this version does not know: like an earlier one. Most of its fields do not
-/// change from event to event.
+/// An event with fields that this version does not know, as its difference from an earlier event: most of these fields
+/// do not change from event to event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherFields<'a> {
     /// The JSON of an earlier event with the same fields in the same order, id and thread. Its text and its number are

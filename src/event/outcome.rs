@@ -84,7 +84,7 @@ pub struct ToolResumed {
     pub thread_id: String,
     /// The call.
     pub tool_call_id: String,
-    /// The answer; `null` if the question was cancelled in place of it.
+    /// The answer; `null` if the question was cancelled instead.
     #[tsify(type = "unknown")]
     pub result: serde_json::Value,
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 /// A node takes 16 bytes in wasm (32 on a 64-bit host), an object's member 28 (56); lists grow by
 /// doubling, from four places on. Events take little more than their own text. At worst, in
 /// millions of lists of one element, a document takes 31 times its length in wasm (measured with
-/// `[[[[0]]]]`, over and over), which the limit on frames bounds. Nesting is limited by itself.
+/// `[[[[0]]]]`, over and over), which the limit on frames bounds. Nesting has its own limit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Value<'a> {
     /// `null`

@@ -259,8 +259,8 @@ impl<S: Speaker> Connection<S> {
             Input::Read(id) => self.read(id),
             Input::FollowUp(id) => {
                 let at = self.clock.after(FOLLOW_UP_DELAY);
-                if let Some(call) = self.call(id) {
-                    call.follow_up_at = call.follow_up_at.min(at);
+                if let Some(Phase::Open { follow_up_at }) = self.call(id).map(|call| &mut call.phase) {
+                    *follow_up_at = at.min(*follow_up_at);
                 }
             }
             Input::Say(id, messages) => {
@@ -275,7 +275,7 @@ impl<S: Speaker> Connection<S> {
                 self.respond(id, Err(Error::new(ErrorCode::Aborted, "the call was aborted")));
             }
             Input::Away => {
-                if self.calls.iter().any(|call| call.phase == Phase::Open) {
+                if self.calls.iter().any(|call| call.is_open()) {
                     self.interrupt(&network("the page was away, or without a network"));
                 }
             }
@@ -378,9 +378,9 @@ impl<S: Speaker> Connection<S> {
         while let Some(call) = self.calls.get_mut(at) {
             at += 1;
             match call.phase {
-                Phase::Ended => {}
+                Phase::Ended { .. } => {}
                 Phase::Waiting if can_wait => {}
-                Phase::Open => {
+                Phase::Open { .. } => {
                     call.end(Some(error.clone()), if silence >= call.idle { silence } else { 0 });
                 }
                 _ => {
@@ -425,7 +425,7 @@ impl<S: Speaker> Connection<S> {
                 }
                 Due::FollowUp(id) => {
                     if let Some(call) = self.call(id) {
-                        call.follow_up_at = NEVER;
+                        call.phase = Phase::Open { follow_up_at: NEVER };
                     }
                     self.outbox.push(Output::Gather(id));
                     continue;
@@ -472,14 +472,15 @@ impl<S: Speaker> Connection<S> {
         let is_open = line.link == Link::Open;
         let mut is_unused = true;
         for call in &self.calls {
-            is_unused &= call.phase == Phase::Ended;
+            is_unused &= matches!(call.phase, Phase::Ended { .. });
             note(call.due, Due::Call(call.id));
-            note(call.follow_up_at, Due::FollowUp(call.id));
             // On a broken connection, no response is expected.
             for part in call.parts.iter().filter(|_| is_open) {
                 note(part.due, Due::Response);
             }
-            if is_open && call.phase == Phase::Open && call.idle < NEVER {
+            let Phase::Open { follow_up_at } = call.phase else { continue };
+            note(follow_up_at, Due::FollowUp(call.id));
+            if is_open && call.idle < NEVER {
                 note(line.heard + call.idle, Due::Silence(call.idle));
                 // After half of the silence that the stream allows.
                 note((line.heard + call.idle / 2).max(line.ping_from), Due::Ping(call.idle));

@@ -1,4 +1,4 @@
-//! The mirror of recorded streams: whenever it is taken, it comes to the same, and to what the index has.
+//! The mirror of recorded streams: it ends the same however often it is taken, and agrees with the index.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ pub struct TurnSnapshot {
     pub status: TurnStatus,
     /// The turn's state from the server, once it has ended.
     pub state: Option<Arc<TurnState>>,
-    /// Why the turn failed, whichever way.
+    /// Why the turn failed, on the server or in this client.
     #[tsify(type = "{ code: string; message: string; status?: number } | null")]
     pub error: Option<Error>,
     /// The next attempt to reach the server while the connection is lost. Received data stays.
@@ -111,7 +111,7 @@ pub struct Reconnecting {
 pub struct Waiting {
     /// The wait before it, in milliseconds.
     pub delay: f64,
-    /// What is waited for: the turn's end, its answer in the session's history, or the rest of its list of events.
+    /// What the client waits for: the turn's end, its answer in the session's history, or the rest of its list of events.
     #[serde(rename = "for")]
     #[tsify(type = "\"turn\" | \"history\" | \"events\"")]
     pub awaited: &'static str,

@@ -26,7 +26,7 @@ async fn session() -> Session {
     connect("").create_session("agent").await.expect("it needs no server")
 }
 
-/// Plays a turn to its end; returns what it says.
+/// Plays a turn to its end. Returns its text.
 async fn play(session: &Session, text: &str) -> String {
     let turn = session.create_turn(text).expect("nothing waits");
     let ended = in_time(text, turn.wait_for_completion()).await;

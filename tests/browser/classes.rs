@@ -9,7 +9,7 @@ use wasm_bindgen_futures::JsFuture;
 use super::gateway::gateway_url;
 use super::wasm_bindgen_test;
 
-/// Runs a script with a client; it returns something that JSON can say.
+/// Runs a script with a client. The script returns a value that JSON can represent.
 async fn run(protocol: &str, path: &str, script: &str) -> Json {
     let options = js_sys::Object::new();
     let set = |name: &str, value: &str| {

@@ -53,7 +53,7 @@ fn connect(base_url: &str, protocol: &str) -> Client {
     Client::connect(options).expect("the options are right")
 }
 
-/// A new session at the gateway, over HTTP, whose turns say something every so many milliseconds.
+/// A new session at the gateway, over HTTP, whose turns send an event at this interval, in milliseconds.
 async fn paced_session(delay: &str) -> Session {
     let headers = vec![("x-turnwire-delay-ms".to_owned(), delay.to_owned())];
     let base_url = [gateway_url(), "/demo"].concat();
@@ -284,7 +284,7 @@ async fn a_second_client_finds_the_turn_that_the_relay_reads_and_stops_it() {
 }
 
 #[wasm_bindgen_test]
-async fn a_server_that_is_no_relay_is_told() {
+async fn a_server_that_is_not_a_relay_is_reported() {
     let base_url = [gateway_url(), "/aap"].concat();
     let options = ConnectOptions { reconnect: QUICK, relay: true, ..ConnectOptions::new(base_url) };
     let client = Client::connect(options.protocol("aap")).expect("the options are right");
@@ -311,7 +311,7 @@ async fn an_approval_is_answered_by_the_next_turn() {
         matches!(ended, Ok(TerminalState::Done { ref required_actions, .. }) if required_actions.is_empty())
     );
     assert!(next.snapshot().required_actions().is_empty());
-    // The turn that had asked shows how its calls went on.
+    // The turn that had asked shows what became of its calls.
     let asked = turn.snapshot();
     assert!(asked.required_actions().is_empty());
     let calls_of = |snapshot: &TurnSnapshot| -> Vec<_> {
@@ -408,7 +408,7 @@ async fn a_draft_has_an_agent_of_the_clients() {
 }
 
 #[wasm_bindgen_test]
-async fn an_answer_goes_on_in_the_next_turn_of_tirea() {
+async fn an_answer_continues_in_the_next_turn_of_tirea() {
     let client = connect(&[gateway_url(), "/tirea"].concat(), "tirea");
     let session = client.create_session("chat").await.expect("sessions begin with their first turn");
     let turn = session.create_turn("approval").expect("a text is an input");
@@ -422,7 +422,7 @@ async fn an_answer_goes_on_in_the_next_turn_of_tirea() {
 }
 
 #[wasm_bindgen_test]
-async fn what_a_protocol_has_not_is_refused() {
+async fn missing_features_of_a_protocol_are_refused() {
     let turn = session().await.create_turn("plain").expect("a text is an input");
     assert_eq!(turn.steer("more").await.map_err(|error| error.code), Err(ErrorCode::Unsupported));
     assert_eq!(turn.cancel().await.map_err(|error| error.code), Err(ErrorCode::TurnNotStarted));

@@ -1,4 +1,4 @@
-//! What a stream does not go on without, and does not get: it is recovered on another connection.
+//! Responses that a stream needs and does not get: it is recovered on another connection.
 
 use std::pin::pin;
 
@@ -53,7 +53,7 @@ async fn a_response_that_is_late_costs_nothing_as_long_as_it_is_in_time() {
 }
 
 #[wasm_bindgen_test]
-async fn who_leaves_a_stream_takes_its_clocks_away() {
+async fn a_stream_that_is_left_has_no_clocks() {
     let server = server("1").with_timeouts(500, 5000);
     let (left, other) = (session(&server).await, session(&server).await);
     plan(&left, json!([{"on": "turn-events", "fault": "lost-response", "times": 1}])).await;

@@ -32,7 +32,7 @@ async fn later(script: &str) {
     run(script);
 }
 
-/// What becomes of something while that happens to the page again and again: it takes its time to come that far.
+/// The result of a future while that happens to the page again and again, as it takes time to get that far.
 async fn during<T>(script: &str, work: impl Future<Output = T>) -> T {
     let happens = async {
         loop {
@@ -70,7 +70,7 @@ async fn a_page_that_was_away_does_not_trust_its_connection() {
         "document.dispatchEvent(new Event('resume'))",
     ] {
         let server = server("0.2").with_timeouts(LONG, LONG);
-        // Nothing comes after that, and no clock says so.
+        // Nothing comes after that, and no time limit ends it.
         break_next("stall:12").await;
         let played = during_turn(event, &server).await;
         played.demand_whole(event);
@@ -127,7 +127,7 @@ async fn a_page_without_a_network_waits_for_it() {
 async fn a_wait_ends_when_the_page_comes_back() {
     let server = server("0.2");
     break_next("reset:9").await;
-    // Chance makes the wait shorter, but hardly as short as a test may last.
+    // The random part can shorten the wait, but not to the length of a test.
     let patient = Reconnect { max_attempts: 5, base_delay: 10_000_000, max_delay: 10_000_000 };
     let session = session(&server).await;
     let shown = "document.dispatchEvent(new Event('visibilitychange'))";

@@ -40,7 +40,7 @@ const CODEX: &str = r#"
         readyState = 0;
         constructor(address) {
             super();
-            // A test that failed puts nothing back: others are to have what they ask for.
+            // A failed test does not restore the class, so other addresses get the browser's own.
             if (!address.includes("codex.test")) return new Platform(address);
             server.addresses.push(address);
             setTimeout(() => { this.readyState = 1; this.dispatchEvent(new Event("open")); });
@@ -77,7 +77,7 @@ const CODEX: &str = r#"
     };
     return server;"#;
 
-/// The script, in the place of the browser's own class as long as it is there.
+/// The script, which replaces the browser's own class while it exists.
 struct Scripted {
     platform: JsValue,
     server: JsObject,
@@ -149,7 +149,7 @@ async fn consent(server: &Rc<Server>) -> TurnDriver {
     consent_after(30, server).await
 }
 
-/// The same, which takes so many milliseconds to decide.
+/// The same, with this many milliseconds for the decision.
 async fn consent_after(delay: u32, server: &Rc<Server>) -> TurnDriver {
     let mut driver = turn(server);
     let reconnect = Reconnect { max_attempts: 50, base_delay: 10, max_delay: 10 };
@@ -272,7 +272,7 @@ async fn what_is_too_large_to_be_sent_is_refused_for_good_and_costs_nothing_else
             .expect("a text is an input"),
     );
     let first = driver.stream(None, Reconnect::default(), new_thread()).expect("it is new");
-    let refusal = server.run(&mut driver, first, &mut |_| ()).await.expect_err("nobody could send it");
+    let refusal = server.run(&mut driver, first, &mut |_| ()).await.expect_err("it cannot be sent");
     assert_eq!(refusal.code, ErrorCode::InvalidInput);
     assert_eq!(driver.reader().machine().status(), TurnStatus::Unstarted);
     consent(&server).await;
@@ -301,7 +301,7 @@ async fn a_response_that_is_too_large_costs_the_others_nothing() {
     assert_eq!(list().await.expect_err("it is larger than that").code, ErrorCode::FrameTooLarge);
     page.set("padding", 1000.0);
     list().await.expect("it is not");
-    // What comes in a stream is its reader's to limit.
+    // The reader of a stream limits its messages.
     consent(&server).await;
     assert_eq!(page.get("addresses").as_array().map(Vec::len), Some(1));
 }

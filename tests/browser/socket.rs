@@ -26,7 +26,7 @@ async fn turns_are_read_to_their_ends() {
         let said: usize = played.conversation().iter().map(Vec::len).sum();
         assert!(said > 0, "{script}");
         let threads = played.index().threads().len();
-        // What sub-agents do is asked for on the stream's own socket.
+        // The events of sub-agents are requested on the stream's own socket.
         assert_eq!(threads > 1, script == "subagents", "{script}");
         assert_eq!(sockets(&[&played.session]).await, 1, "{script}");
     }
@@ -81,7 +81,7 @@ async fn what_the_server_refuses_is_an_error_of_its_own_code() {
     assert_eq!((error.code, error.status), (ErrorCode::Rpc, Some(404)));
     assert!(error.body.as_ref().is_some_and(|body| body.contains("-32600")), "{error:?}");
 
-    // A thread has one turn at a time. The first is stopped once the other was refused.
+    // A thread has one turn at a time. The first is stopped after the other was refused.
     let session = session(&server).await;
     let turn = RefCell::new(String::new());
     let (mut running, mut refused) = (driver(&session, "slow"), driver(&session, "plain"));
@@ -112,7 +112,7 @@ async fn what_the_server_refuses_is_an_error_of_its_own_code() {
 }
 
 #[wasm_bindgen_test]
-async fn who_stops_listening_leaves_the_turn_running() {
+async fn a_reader_that_leaves_does_not_stop_the_turn() {
     let server = server("5");
     let session = session(&server).await;
     let mut driver = driver(&session, "tools");
@@ -150,13 +150,13 @@ async fn a_silent_turn_is_no_silence() {
 }
 
 #[wasm_bindgen_test]
-async fn who_does_not_answer_in_time_is_left_for_another_connection() {
-    // One is long in opening, one opens and then says nothing to its first words, one nothing after them.
+async fn a_connection_without_an_answer_in_time_is_replaced() {
+    // One opens slowly, one does not respond to the greeting, and one does not respond after it.
     for fault in ["slow-head:1500", "stall:0", "stall:1"] {
         let server = server("0.2").with_timeouts(300, 300);
         break_next(fault).await;
         let look = || server.ask(Call::GetSession, params([("session_id", "nowhere")]));
-        assert_eq!(look().await.expect_err("nobody answers").code, ErrorCode::Timeout, "{fault}");
+        assert_eq!(look().await.expect_err("there is no answer").code, ErrorCode::Timeout, "{fault}");
         let mut next = look().await.expect_err("there is no such session").code;
         // Firefox opens one socket to a host at a time: the slow one is in the way until it is open.
         for _ in 0..6 {
@@ -173,14 +173,14 @@ async fn without_a_server_nothing_is_sent_and_no_token_told() {
     let protocol = TurnRpc::new(Dialect::Gateway);
     let server = Server::new("http://127.0.0.1:1", protocol).with_token("se cret");
     let error =
-        server.ask(Call::GetSession, params([("session_id", "s")])).await.expect_err("nobody is there");
+        server.ask(Call::GetSession, params([("session_id", "s")])).await.expect_err("there is no server");
     assert_eq!(error.code, ErrorCode::Network);
     assert!(!format!("{error:?} {server:?}").contains("cret"));
 
     let mut driver = driver("s", "plain");
     let first = begin(&mut driver);
     let ended = server.run(&mut driver, first, &mut |_| ()).await;
-    assert_eq!(ended.expect_err("nobody is there").code, ErrorCode::Network);
-    // It may be started again.
+    assert_eq!(ended.expect_err("there is no server").code, ErrorCode::Network);
+    // It can be started again.
     assert_eq!(driver.reader().machine().status(), TurnStatus::Unstarted);
 }

@@ -20,26 +20,26 @@ use super::script::Script;
 use super::server::Server;
 use super::wire::{ListNumbers, Numbering};
 
-/// What is counted of a case.
+/// The data of a case that are counted.
 #[derive(Debug)]
 pub(crate) struct Summary {
     pub(crate) profile: Profile,
     pub(crate) numbers: (Numbering, ListNumbers),
     pub(crate) faults: BTreeMap<&'static str, u32>,
-    /// How the case ended: exactly, or what was taken from elsewhere.
+    /// How the case ended: with exactly the events of the stream, or with data from elsewhere.
     pub(crate) ending: &'static str,
     /// How the first life ended.
     pub(crate) first: String,
-    /// If the turn was looked for: what was known before it, and what came of it in the end.
+    /// If the turn was looked for: what was known before it, and the result.
     pub(crate) look: Option<String>,
     pub(crate) events: u64,
     pub(crate) requests: u32,
 }
 
-/// A turn is asked for at most so often.
+/// How often a turn is requested at most.
 const LIVES: u32 = 6;
 
-/// Plays the case of a seed. If something is not as it must be, all that happened is printed.
+/// Plays the case of a seed. If a check fails, prints everything that happened.
 pub(crate) fn play(seed: u64) -> Option<Summary> {
     let mut case = Case::draw(seed);
     let played = catch_unwind(AssertUnwindSafe(|| case.play()));
@@ -48,7 +48,7 @@ pub(crate) fn play(seed: u64) -> Option<Summary> {
         eprintln!("\nseed {seed}, {:?}: {} events, lost {hole:?}", case.profile, script.log.len());
         eprintln!("numbers in {numbering:?}, in lists {list_numbers:?}");
         eprintln!("{:?}", case.drive.network.server.history);
-        eprintln!("{}", case.drive.facts.trace.join("\n"));
+        eprintln!("{}", case.drive.facts.record.trace.join("\n"));
         eprintln!("{:?}", case.drive.driver.reader());
         eprintln!("again: TURNWIRE_MODEL_SEED={seed} TURNWIRE_MODEL_CASES=1");
     }
@@ -58,7 +58,7 @@ pub(crate) fn play(seed: u64) -> Option<Summary> {
 struct Case {
     profile: Profile,
     drive: Drive,
-    /// What a page has to which nothing happened.
+    /// The state of a page without faults.
     uncut: Uncut,
     random: Random,
 }
@@ -115,22 +115,22 @@ impl Case {
                 break;
             }
         }
-        let look = self.drive.facts.has_looked.then(|| self.look());
+        let look = self.drive.facts.search.has_looked.then(|| self.look());
         let ending = check::end(&mut self.drive, &mut self.uncut);
         let server = &self.drive.network.server;
         Summary {
             look,
             profile: self.profile,
             numbers: (server.numbering, server.list_numbers),
-            faults: std::mem::take(&mut self.drive.facts.faults),
+            faults: std::mem::take(&mut self.drive.facts.record.faults),
             ending,
             first: first.expect("there was a life"),
             events: self.drive.page.events.len() as u64,
-            requests: self.drive.facts.requests,
+            requests: self.drive.facts.record.requests,
         }
     }
 
-    /// What was known before a turn that was looked for, and what came of it.
+    /// What was known before a turn that was looked for, and the result.
     fn look(&self) -> String {
         let knowledge = self.drive.network.server.history.knowledge;
         let newest = match self.drive.driver.newest() {
@@ -146,13 +146,13 @@ impl Case {
         self.drive.driver.reader().machine().status()
     }
 
-    /// What the next life meets. The last one meets nothing.
+    /// Prepares the faults of the next life. The last one has none.
     fn prepare(&mut self, life: u32) {
         let drive = &mut self.drive;
         drive.abort_at = None;
         drive.leaves_list = false;
         if life > 0 {
-            // It was a proxy that said so.
+            // A proxy reported that.
             if self.profile == Profile::Abort && self.random.percent(50) {
                 drive.network.server.expires_after = None;
             }
@@ -179,16 +179,16 @@ impl Case {
         }
     }
 
-    /// The turn is asked for, and driven to where that ends.
+    /// Requests the turn, and drives it to the end of this life.
     fn live(&mut self, life: u32) -> Result<(), turnwire::Error> {
         let drive = &mut self.drive;
         let trace = drive.network.server.history.trace(drive.now);
         let reconnect = drive.reconnect;
         let machine = drive.driver.reader().machine();
         let is_lost = machine.id().is_none() && machine.status() == TurnStatus::Incomplete;
-        drive.facts.is_look = is_lost && self.random.percent(30);
-        let before = if drive.facts.is_look {
-            Some(drive.driver.look(reconnect).expect("nobody knows"))
+        drive.facts.search.is_only_look = is_lost && self.random.percent(30);
+        let before = if drive.facts.search.is_only_look {
+            Some(drive.driver.look(reconnect).expect("its state is unknown"))
         } else if life == 0 && self.random.percent(20) {
             Some(drive.driver.start(reconnect, trace.clone()).expect("it is new"))
         } else {
@@ -197,8 +197,8 @@ impl Case {
         if let Some(step) = before {
             let ended = drive.run(step);
             let machine = drive.driver.reader().machine();
-            // What had ended when it was found is not streamed.
-            drive.facts.was_found_ended = machine.status().is_terminal();
+            // A turn that had ended when it was found is not streamed.
+            drive.facts.search.was_found_ended = machine.status().is_terminal();
             if ended.is_err() || machine.id().is_none() || machine.status().is_terminal() {
                 return ended;
             }

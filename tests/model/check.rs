@@ -1,4 +1,4 @@
-//! What must be true: after each life of a turn, and in the end.
+//! The checks after each life of a turn, and at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(crate) fn life(drive: &Drive, uncut: &Uncut, profile: Profile, life: u32, en
     }
     reason(drive, profile, life, ended);
     delivered(drive, uncut);
-    // A turn that has ended is checked in the end.
+    // A turn that has ended is checked at the end.
     if is_exact(drive) && !machine.status().is_terminal() {
         let last = usize::try_from(machine.cursor().last()).expect("a length");
         let uncut = Uncut::of(&server.script.log, last);
@@ -59,7 +59,7 @@ fn is_exact(drive: &Drive) -> bool {
     drive.page.listed.is_empty()
         && !drive.page.events.iter().any(|(number, event)| *number == 0 && event["type"] == "unknown")
         && !facts.was_unnumbered
-        && !facts.was_found_ended
+        && !facts.search.was_found_ended
         && drive.driver.reader().gaps().is_empty()
 }
 
@@ -78,15 +78,15 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         assert!(is_known, "it ends without an end, and without a reason");
         return;
     };
-    if facts.is_look && status == TurnStatus::Unstarted {
-        // That it has not begun is what it was to find out.
+    if facts.search.is_only_look && status == TurnStatus::Unstarted {
+        // The life was to find out that it has not begun.
         return;
     }
     let is_unclear = !begun && is_confusing(drive);
     let may_fail = match profile {
         Profile::Recover | Profile::Expire | Profile::Hole => is_unclear,
         Profile::Unnumbered => is_unclear || error.code == ErrorCode::Aborted,
-        // A server that says that the turn runs is waited for, whatever its streams do.
+        // The driver waits for a server that reports a running turn, even if all streams fail.
         Profile::Exhaust if drive.schedule.spares_questions() => is_unclear,
         _ => true,
     };
@@ -108,12 +108,12 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         }
         ErrorCode::FrameTooLarge => {
             assert_eq!(status, TurnStatus::Incomplete);
-            assert!(facts.faults.contains_key("giant"), "nothing was too large");
+            assert!(facts.record.faults.contains_key("giant"), "nothing was too large");
         }
-        // The server runs the turn, whatever came in place of its stream.
+        // The server runs the turn, even if something else came instead of its stream.
         ErrorCode::UnexpectedResponse if begun => assert!(is_off && status == TurnStatus::Running),
         ErrorCode::Incomplete if status.is_terminal() => {
-            assert!(facts.was_listed || !drive.driver.reader().gaps().is_empty(), "nothing was missing");
+            assert!(facts.list.was_used || !drive.driver.reader().gaps().is_empty(), "nothing was missing");
         }
         ErrorCode::Incomplete if begun => {
             assert_eq!(status, TurnStatus::Incomplete);
@@ -128,17 +128,17 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         | ErrorCode::TurnNotStarted => {
             assert!(!begun && matches!(status, TurnStatus::Incomplete | TurnStatus::Unstarted), "{error:?}");
         }
-        _ => panic!("nobody expects {error:?}"),
+        _ => panic!("unexpected: {error:?}"),
     }
 }
 
-/// Whether the turn may not be told from others, as far as the client knows those.
+/// Whether the client may be unable to distinguish the turn from the others that it knows.
 fn is_confusing(drive: &Drive) -> bool {
     let server = &drive.network.server;
     server.history.is_confusing(drive.driver.newest(), server.has_begun())
 }
 
-/// No event comes twice, and none that is not in the log; numbers grow, but for what comes late into a gap.
+/// No event comes twice, and all are in the log. Numbers grow, except for events that come late into a gap.
 fn delivered(drive: &Drive, uncut: &Uncut) {
     let gaps = drive.driver.reader().gaps();
     let (mut seen, mut last) = (BTreeSet::new(), 0);
@@ -177,7 +177,7 @@ fn delivered(drive: &Drive, uncut: &Uncut) {
     }
 }
 
-/// After the last life. Returns how the turn was brought to its end.
+/// After the last life. Returns how the turn reached its end.
 pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     let status = drive.driver.reader().machine().status();
     if !status.is_terminal() {
@@ -190,7 +190,7 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     let expected = uncut.reader.take_state().expect("it has ended");
     assert_eq!(state, serde_json::from_str::<Json>(&expected).expect("JSON"), "the terminal state");
     let facts = &drive.facts;
-    if facts.was_found_ended {
+    if facts.search.was_found_ended {
         return "found ended";
     }
     if is_exact(drive) {
@@ -200,8 +200,8 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     }
     let has_gaps = !drive.driver.reader().gaps().is_empty();
     let was_listed = !drive.page.listed.is_empty();
-    let is_whole = facts.is_list_whole || !was_listed && !has_gaps;
-    let may_be_partial = facts.has_list_failed || drive.reconnect.max_attempts == 0;
+    let is_whole = facts.list.was_read_whole || !was_listed && !has_gaps;
+    let may_be_partial = facts.list.has_failed || drive.reconnect.max_attempts == 0;
     assert!(is_whole || may_be_partial, "the list was not read to its end");
     if was_listed && !facts.was_unnumbered && !has_gaps {
         missed(drive, uncut, is_whole);
@@ -227,7 +227,7 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     }
 }
 
-/// What was taken from the list was not delivered before, each comes once, in the list's order, and the end last.
+/// Events from the list were not delivered before. Each comes once, in the list's order, and the end last.
 fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
     let server = &drive.network.server;
     let script = &server.script;
@@ -337,7 +337,7 @@ impl View {
     }
 }
 
-/// A message that was never finished is in no list: what came of it stays.
+/// A message that was never finished is in no list: its received part stays.
 fn same(ours: &View, uncut: &View, unfinished: &[String], has_gaps: bool) {
     assert_eq!(ours.turn, uncut.turn, "what waits, servers, the sandbox");
     assert_eq!(ours.threads, uncut.threads, "threads");

@@ -1,5 +1,5 @@
-//! Carries out the driver's steps as the package's own driver in TypeScript does, against the simulated
-//! network, with its clocks: steps in, outcomes out.
+//! Carries out the driver's steps as the package's TypeScript does, against the simulated network and its clocks: steps
+//! in, outcomes out.
 
 use turnwire::json::{Object, Value};
 use turnwire::protocol::truefoundry::{Dialect, TrueFoundry};
@@ -16,7 +16,7 @@ use super::profile::{Schedule, Situation};
 use super::random::Random;
 use super::time::{Millis, moment, whole};
 
-/// How long things may take.
+/// The time limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clocks {
     pub(crate) connect: Millis,
@@ -44,7 +44,7 @@ pub(crate) struct Drive {
     pub(crate) random: Random,
 }
 
-/// An outcome that owns what it says.
+/// An outcome that owns its data.
 enum Done {
     Ended,
     Answered(String),
@@ -54,7 +54,7 @@ enum Done {
 }
 
 impl Drive {
-    /// Goes on from a first step to the end; returns what is reported.
+    /// Continues from a first step to the end. Returns what the driver reports.
     pub(crate) fn run(&mut self, first: Step) -> Result<(), Error> {
         self.facts.begin();
         let mut step = first;
@@ -64,7 +64,7 @@ impl Drive {
             step = match step {
                 Step::End(ended) => {
                     let is_over = self.driver.reader().machine().status().is_terminal();
-                    self.facts.was_listed |= is_over && self.facts.asks_list;
+                    self.facts.list.was_used |= is_over && self.facts.asks_list();
                     self.facts.note(self.now, &format!("ends: {ended:?}"));
                     self.look();
                     return ended;
@@ -113,13 +113,13 @@ impl Drive {
         panic!("it never ends");
     }
 
-    /// The page reads what has come, and draws what has changed.
+    /// The page reads new events, and draws changes.
     fn look(&mut self) {
         self.page.read(self.driver.reader_mut());
         self.page.follow(self.driver.reader_mut());
     }
 
-    /// Waits for the server to say more.
+    /// Waits for the server to have more.
     fn wait(&mut self, waiting: Waiting) -> Outcome<'static> {
         let is_unsure = self.driver.reader().machine().cursor().is_unsure();
         self.facts.waits(waiting, is_unsure, self.reconnect);
@@ -136,7 +136,7 @@ impl Drive {
             let back = self.network.online_at().saturating_sub(self.now);
             delay = delay.min(whole(pause.least).max(back));
         }
-        // Without a network there may be many.
+        // Without a network there may be many attempts.
         if !self.facts.last.is_offline {
             let waits = format!("waits {delay} ms, try {}: {}", pause.attempt, pause.cause.message);
             self.facts.note(self.now, &waits);
@@ -148,7 +148,7 @@ impl Drive {
         if self.passes(self.now + delay) { Outcome::Waited } else { Outcome::Aborted }
     }
 
-    /// Lets time pass; returns whether it was not stopped until then.
+    /// Lets time pass. Returns whether the caller has not stopped it by then.
     fn passes(&mut self, until: Millis) -> bool {
         let stopped = self.abort_at.filter(|at| *at <= until);
         self.now = self.now.max(stopped.unwrap_or(until));
@@ -168,7 +168,7 @@ impl Drive {
         if call == Call::ListTurnEvents && self.leaves_list {
             self.abort_at = Some(self.now + self.random.below(100));
         }
-        // It may be stopped while its token is asked for.
+        // The caller may stop it while it waits for its token.
         let is_early = self.abort_at.is_some_and(|at| at < self.now + 60);
         if is_early && self.random.percent(40) {
             self.now = self.now.max(self.abort_at.unwrap_or_default());
@@ -196,8 +196,8 @@ impl Drive {
         if let (Call::ListTurns | Call::ListTurnEvents, Done::Answered(page)) = (call, &done) {
             let page: serde_json::Value = serde_json::from_str(page).expect("JSON");
             went.has_more = !page["next"].is_null();
-            self.facts.was_listed |= call == Call::ListTurnEvents && !is_over;
-            self.facts.is_list_whole |= call == Call::ListTurnEvents && !went.has_more;
+            self.facts.list.was_used |= call == Call::ListTurnEvents && !is_over;
+            self.facts.list.was_read_whole |= call == Call::ListTurnEvents && !went.has_more;
         }
         let retry = self.driver.reader().retry();
         let has_ended = self.network.server.has_ended(self.now);
@@ -212,12 +212,12 @@ impl Drive {
         let params = params.as_object().expect("an object").clone();
         let request = protocol.request(plan.call, params).expect("the driver asks for what there is");
         let is_at_limit = self.reconnect.max_attempts > 0 && self.facts.is_exhausted(self.reconnect);
-        // Nothing else can happen to what is not sent.
+        // A request that is not sent can have no other fault.
         let is_offline = self.network.is_offline(self.now);
         let situation = Situation { call: plan.call, is_at_limit };
         let mut fault = if is_offline { Fault::None } else { self.schedule.next(situation) };
         if fault != Fault::None {
-            *self.facts.faults.entry(fault.name()).or_default() += 1;
+            *self.facts.record.faults.entry(fault.name()).or_default() += 1;
         }
         if !is_offline {
             self.facts.note(self.now, &format!("{:?} {} {fault:?}", plan.call, plan.params));
@@ -253,7 +253,7 @@ impl Drive {
         }
     }
 
-    /// The answer's head comes; or it is no longer waited for.
+    /// Waits for the answer's head, up to the time limit.
     fn arrives(&mut self, at: Millis, sent: Millis) -> Result<(), Done> {
         let late = sent + self.clocks.connect;
         if !self.passes(at.min(late)) {
@@ -325,7 +325,7 @@ impl Drive {
         self.silence(last)
     }
 
-    /// Something comes, unless it was silent for too long before.
+    /// Waits for the next part, up to the longest silence allowed.
     fn comes(&mut self, at: Millis, last: Millis) -> Result<(), Done> {
         let idle = last + self.clocks.idle;
         if !self.passes(at.min(idle)) {
@@ -353,7 +353,7 @@ fn timeout() -> Failure {
     Error::new(ErrorCode::Timeout, "it took too long").into()
 }
 
-/// What crosses the boundary of an error: its code, its message, the status.
+/// The parts of an error that cross the boundary: its code, its message, the status.
 fn told(error: &Error, retry_after: Millis) -> Failure {
     let plain = Error::new(error.code, &error.message).with_status(error.status);
     Failure { retry_after: u32::try_from(retry_after).expect("it was cut"), ..plain.into() }

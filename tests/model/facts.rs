@@ -1,5 +1,5 @@
-//! What has happened in a case, seen from outside of the driver: what a failure is told with, and what the
-//! driver's waits and requests are held against.
+//! What has happened in a case, seen from outside of the driver. Its requests and waits are checked against these facts,
+//! and a failure prints them.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use super::time::{Millis, moment, whole};
 const LONGEST_WAIT: Millis = 300_000;
 /// The longest wait that a stream can ask for.
 const LONGEST_RETRY: Millis = 30_000;
-/// Between two looks at a turn that runs: at least and at most.
+/// The shortest and the longest wait between two requests for a running turn.
 const PACE: (Millis, Millis) = (500, 2000);
-/// A connection that stood so long is none that failed.
+/// A connection that lasted this long does not count as failed.
 const LONG: Millis = 30_000;
-/// Requests in a row that bring nothing new: ten tries, which connections that stand long set back a few times.
+/// Requests in a row that bring nothing new: ten tries, whose count long connections reset a few times.
 const MOST_IDLE: u32 = 100;
 
 /// How the last request went.
@@ -36,78 +36,98 @@ pub(crate) struct Went {
     pub(crate) has_failed: bool,
     /// Whether nothing was sent.
     pub(crate) is_unsent: bool,
-    /// Whether it is a page of a list that goes on.
+    /// Whether it is a page of a list, and not the last one.
     pub(crate) has_more: bool,
 }
 
+/// What has happened in a case.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(crate) struct Facts {
+    pub(crate) record: Record,
+    run: Run,
+    last_call: Option<Call>,
+    pub(crate) last: Went,
+    /// Whether there was a wait since the last request.
+    has_waited: bool,
+    pub(crate) search: Search,
+    pub(crate) list: List,
+    /// Whether events came without numbers.
+    pub(crate) was_unnumbered: bool,
+    /// The last status of a start that meant failure.
+    pub(crate) start_status: u16,
+    /// The last status of any other request that meant failure.
+    pub(crate) last_status: u16,
+}
+
+/// What is printed about a case.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
     pub(crate) trace: Vec<String>,
     pub(crate) faults: BTreeMap<&'static str, u32>,
+    pub(crate) requests: u32,
+}
+
+/// What has happened since the driver took its first step in this life.
+#[derive(Debug, Default)]
+struct Run {
     /// Tries in a row that brought nothing new.
-    pub(crate) tries: u32,
-    /// Streams in a row that were accepted, brought nothing, and then ended by themselves or stood long.
+    tries: u32,
+    /// Streams in a row that were accepted, brought nothing, and then ended by themselves or lasted long.
     empties: u32,
     /// How often in a row the stream was gone.
     gone: u32,
-    /// Whether what was answered leaves nothing to try.
+    /// Whether the last response rules out every further try.
     is_hopeless: bool,
-    /// Whether events are taken from the list in this life, as there is no stream.
-    pub(crate) asks_list: bool,
-    /// Starts in this life.
+    asks_list: bool,
     starts: u32,
-    /// The next request may not be sent before.
+    /// The earliest time of the next request.
     not_before: Millis,
-    /// The next subscription may not be sent before.
+    /// The earliest time of the next subscription.
     no_stream_before: Millis,
-    pub(crate) last: Went,
-    last_call: Option<Call>,
-    /// Whether there was a wait since the last request.
-    has_waited: bool,
-    /// Whether events were taken from the list because the stream could not bring them.
-    pub(crate) was_listed: bool,
-    /// Whether a list of the turn's events was read to its end.
-    pub(crate) is_list_whole: bool,
-    /// Whether the last question for it failed.
-    pub(crate) has_list_failed: bool,
-    /// Whether this life is only to find out whether the turn has begun.
-    pub(crate) is_look: bool,
-    /// Whether the turn was found when it had ended, so that it was not streamed.
-    pub(crate) was_found_ended: bool,
-    /// The last status that meant failure, of a start and of anything else.
-    pub(crate) start_status: u16,
-    pub(crate) last_status: u16,
-    pub(crate) requests: u32,
-    /// Whether events came without numbers.
-    pub(crate) was_unnumbered: bool,
-    /// Whether the turn was looked for.
-    pub(crate) has_looked: bool,
     /// Requests since something new came, after the turn had ended.
     idle_requests: u32,
 }
 
+/// Whether it is known that the turn has begun.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    /// Whether the turn was looked for.
+    pub(crate) has_looked: bool,
+    /// Whether this life is only to find out whether the turn has begun.
+    pub(crate) is_only_look: bool,
+    /// Whether the turn was found when it had ended, so that it was not streamed.
+    pub(crate) was_found_ended: bool,
+}
+
+/// The list of the turn's events.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    /// Whether events were taken from it because the stream could not bring them.
+    pub(crate) was_used: bool,
+    /// Whether it was read to its end.
+    pub(crate) was_read_whole: bool,
+    /// Whether the last request for it failed.
+    pub(crate) has_failed: bool,
+}
+
 impl Facts {
     pub(crate) fn note(&mut self, now: Millis, what: &str) {
-        self.trace.push(format!("{now:>9} {what}"));
+        self.record.trace.push(format!("{now:>9} {what}"));
     }
 
     /// Another life begins.
     pub(crate) fn begin(&mut self) {
-        self.tries = 0;
-        self.empties = 0;
-        self.gone = 0;
-        self.is_hopeless = false;
-        self.starts = 0;
-        self.asks_list = false;
-        self.not_before = 0;
-        self.no_stream_before = 0;
-        self.idle_requests = 0;
+        self.run = Run::default();
         self.last = Went::default();
     }
 
+    /// Whether events are taken from the list in this life, as there is no stream.
+    pub(crate) fn asks_list(&self) -> bool {
+        self.run.asks_list
+    }
+
     pub(crate) fn is_exhausted(&self, reconnect: Reconnect) -> bool {
-        self.tries >= reconnect.max_attempts
+        self.run.tries >= reconnect.max_attempts
     }
 
     /// A request is about to be sent.
@@ -119,35 +139,36 @@ impl Facts {
         is_unsure: bool,
         reconnect: Reconnect,
     ) {
-        self.requests += 1;
-        self.has_looked |= call == Call::ListTurns;
-        assert!(!self.is_hopeless, "{call:?} after what does not pass");
+        self.record.requests += 1;
+        self.search.has_looked |= call == Call::ListTurns;
+        assert!(!self.run.is_hopeless, "{call:?} is sent, but no retry can help");
         if is_start(call) {
-            // Whatever else may have begun the turn.
+            // These statuses refuse the start, even if something else has begun the turn.
             let was_refused = matches!(self.start_status, 425 | 429 | 503);
-            assert!(self.starts == 0 || was_refused, "the start is sent again");
-            self.starts += 1;
+            assert!(self.run.starts == 0 || was_refused, "the start is sent again");
+            self.run.starts += 1;
         }
-        assert!(now >= self.not_before, "{call:?} is sent {} ms too early", self.not_before - now);
+        assert!(now >= self.run.not_before, "{call:?} is sent {} ms too early", self.run.not_before - now);
         if call == Call::SubscribeTurn {
-            assert!(now >= self.no_stream_before, "the stream's `retry` is not heeded");
+            assert!(now >= self.run.no_stream_before, "the stream's `retry` is not heeded");
             assert!(!is_unsure, "a repeat could not be told from an event without a number");
         }
         if call == Call::ListTurnEvents && !is_over {
-            let is_due = self.gone > 0 || is_unsure || self.empties > 1 || self.is_exhausted(reconnect);
-            let is_begun = self.asks_list || self.was_listed;
+            let is_due =
+                self.run.gone > 0 || is_unsure || self.run.empties > 1 || self.is_exhausted(reconnect);
+            let is_begun = self.run.asks_list || self.list.was_used;
             assert!(is_due || is_begun, "the stream was given up too early");
-            self.asks_list = true;
+            self.run.asks_list = true;
         }
     }
 
     /// The turn was found.
     pub(crate) fn found(&mut self) {
-        self.tries = 0;
-        self.empties = 0;
+        self.run.tries = 0;
+        self.run.empties = 0;
     }
 
-    /// A request has gone this way.
+    /// A request has ended like this.
     pub(crate) fn went(
         &mut self,
         call: Call,
@@ -163,7 +184,7 @@ impl Facts {
         self.last = went;
         self.last_call = Some(call);
         if call == Call::ListNewestTurns {
-            // The start goes on, whatever became of it.
+            // The start continues in any case.
             return;
         }
         if is_start(call) {
@@ -171,38 +192,38 @@ impl Facts {
         } else if went.status > 0 && !is_last_question {
             self.last_status = went.status;
         }
-        self.idle_requests = if went.is_progress || !has_ended {
+        self.run.idle_requests = if went.is_progress || !has_ended {
             0
         } else {
-            self.idle_requests + u32::from(!went.is_offline && !went.has_more)
+            self.run.idle_requests + u32::from(!went.is_offline && !went.has_more)
         };
-        assert!(self.idle_requests < MOST_IDLE, "nothing new comes, and it does not end");
+        assert!(self.run.idle_requests < MOST_IDLE, "nothing new comes, and it does not end");
         if went.is_progress {
-            self.tries = 0;
-            self.empties = 0;
+            self.run.tries = 0;
+            self.run.empties = 0;
         }
         if call.streams() {
             if !went.is_progress {
                 let is_long = went.stood >= LONG;
                 if is_long {
-                    self.tries = self.tries.min(1);
+                    self.run.tries = self.run.tries.min(1);
                 }
-                self.empties += u32::from(is_long || went.is_clean);
+                self.run.empties += u32::from(is_long || went.is_clean);
             }
-            self.gone = if went.status == 412 { self.gone + 1 } else { 0 };
-            self.no_stream_before = now + retry.min(LONGEST_RETRY);
-            if self.gone > 0 {
-                // The turn is read at once.
-                self.no_stream_before = 0;
+            self.run.gone = if went.status == 412 { self.run.gone + 1 } else { 0 };
+            self.run.no_stream_before = now + retry.min(LONGEST_RETRY);
+            if self.run.gone > 0 {
+                // The turn is requested at once.
+                self.run.no_stream_before = 0;
             }
         }
-        // The last try of all, and one whose wait would be too long, is not put off.
+        // After the last try, and if the wait would be too long, nothing is delayed.
         let is_last = self.is_exhausted(reconnect) || went.retry_after > LONGEST_WAIT;
-        self.not_before = if is_last { 0 } else { now + went.retry_after };
+        self.run.not_before = if is_last { 0 } else { now + went.retry_after };
         if is_last {
-            self.no_stream_before = 0;
+            self.run.no_stream_before = 0;
         } else if call != Call::ListTurns && call != Call::ListTurnEvents {
-            self.is_hopeless = match went.status {
+            self.run.is_hopeless = match went.status {
                 408 | 425 | 429 => false,
                 409 | 412 => is_start(call),
                 400..=499 => true,
@@ -211,21 +232,21 @@ impl Facts {
             };
         }
         if call == Call::ListTurnEvents {
-            self.has_list_failed = went.has_failed;
+            self.list.has_failed = went.has_failed;
         }
     }
 
-    /// The driver waits for a server that has answered.
+    /// The driver waits, as the server has nothing new.
     pub(crate) fn waits(&mut self, waiting: Waiting, is_unsure: bool, reconnect: Reconnect) {
         let delay = whole(waiting.delay);
         assert!((PACE.0..=PACE.1).contains(&delay), "the next look is {delay} ms away");
-        assert!(!self.last.has_failed, "a failure is not waited for");
+        assert!(!self.last.has_failed, "it waits after a failure");
         let answered = match waiting.awaited {
             Awaited::Turn => {
                 let is_exhausted = self.is_exhausted(reconnect);
-                assert!(self.gone > 1 || is_unsure || is_exhausted, "the stream was given up too early");
-                // It is not asked for again.
-                self.gone = 2;
+                assert!(self.run.gone > 1 || is_unsure || is_exhausted, "the stream was given up too early");
+                // The stream is not requested again.
+                self.run.gone = 2;
                 Call::GetTurn
             }
             Awaited::Events => Call::ListTurnEvents,
@@ -233,28 +254,28 @@ impl Facts {
         };
         assert_eq!(self.last_call, Some(answered));
         self.has_waited = true;
-        self.tries = 0;
+        self.run.tries = 0;
     }
 
     /// The driver waits before the next try.
     pub(crate) fn retries(&mut self, pause: &Pause, reconnect: Reconnect) {
         let Pause { delay, least, attempt, .. } = pause;
         assert!(whole(*least) <= whole(*delay));
-        assert!(*least <= moment(LONGEST_WAIT), "nobody waits for {least} ms");
+        assert!(*least <= moment(LONGEST_WAIT), "a wait of at least {least} ms is too long");
         self.has_waited = true;
-        assert!(!self.is_hopeless, "what does not pass is waited for");
+        assert!(!self.run.is_hopeless, "it waits, but no retry can help");
         if self.last_call == Some(Call::ListTurns) && !self.last.has_failed {
             // The turn does not exist yet, and may be in flight. That takes time, however few tries are allowed.
-            self.tries += 1;
-            assert_eq!((*attempt, whole(*least)), (self.tries, whole(*delay)));
+            self.run.tries += 1;
+            assert_eq!((*attempt, whole(*least)), (self.run.tries, whole(*delay)));
             let longest = f64::from(reconnect.base_delay.min(reconnect.max_delay));
             assert!(2.0 * delay >= longest, "it is looked for at once");
             return;
         }
         assert!(self.last.has_failed, "no connection was lost");
-        self.tries += u32::from(!self.last.is_offline);
-        assert_eq!(*attempt, self.tries.max(1), "the number of the try");
-        assert!(self.tries <= reconnect.max_attempts, "more tries than allowed");
+        self.run.tries += u32::from(!self.last.is_offline);
+        assert_eq!(*attempt, self.run.tries.max(1), "the number of the try");
+        assert!(self.run.tries <= reconnect.max_attempts, "more tries than allowed");
         let longest = u64::from(reconnect.base_delay) << (attempt - 1).min(16);
         let max_delay = u64::from(reconnect.max_delay);
         let longest = if self.last.is_offline { max_delay } else { longest.min(max_delay) };

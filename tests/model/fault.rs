@@ -1,4 +1,4 @@
-//! What can go wrong with one request, and the drawing of it.
+//! The faults of one request, and how they are drawn.
 
 use turnwire::protocol::Call;
 
@@ -13,7 +13,7 @@ pub(crate) enum Fault {
     Refuse,
     /// It is processed, then the connection is reset without an answer.
     Lost,
-    /// There is no network for so long.
+    /// There is no network for this long.
     Offline(Millis),
     /// The `token` function fails.
     Token,
@@ -23,15 +23,15 @@ pub(crate) enum Fault {
         retry_after: Millis,
         is_late: bool,
     },
-    /// 401; the second time, too, if it is for good.
+    /// 401; the second time too, if it is final.
     Unauthorized {
         is_final: bool,
     },
-    /// The answer's head comes so late.
+    /// The answer's head comes this late.
     SlowHead(Millis),
     /// A captive portal: 200 and HTML; nothing is processed.
     Portal,
-    /// The answer, by another type.
+    /// The answer, with another content type.
     WrongType,
     /// JSON breaks off.
     Half(u64),
@@ -39,11 +39,11 @@ pub(crate) enum Fault {
     Stream(Flow),
 }
 
-/// What happens to a stream. Numbers say where, whatever the stream's length.
+/// What happens to a stream. Numbers say where, for a stream of any length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Flow {
     Cut(Place, How),
-    /// Then only comments for so long.
+    /// Then only comments for this long.
     Comments(u64, Millis, How),
     Duplicate(u64),
     Replay(u64),
@@ -77,7 +77,7 @@ pub(crate) enum How {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Numbers {
     Backwards,
-    /// Far ahead, but a number still.
+    /// Far ahead, but still a number.
     Ahead,
     Huge,
     Negative,
@@ -154,12 +154,12 @@ fn retry_after(random: &mut Random) -> Millis {
 
 fn status(random: &mut Random, statuses: &[u16], is_late: bool) -> Fault {
     let status = random.pick(statuses);
-    // What is not there, or is gone, does not come back.
+    // A missing or deleted turn does not come back.
     let retry_after = if matches!(status, 412 | 501) { 0 } else { retry_after(random) };
     Fault::Status { status, retry_after, is_late }
 }
 
-/// What a turn that has begun is recovered from.
+/// A fault from which a turn that has begun recovers.
 pub(crate) fn passing(random: &mut Random, call: Call) -> Fault {
     match call {
         Call::CreateTurn | Call::CreateTurnStream => passing_start(random),
@@ -185,7 +185,7 @@ fn passing_head(random: &mut Random, call: Call) -> Fault {
     }
 }
 
-/// What does not keep a start from being carried out once, in the end.
+/// A fault after which a start is carried out once, in the end.
 fn passing_start(random: &mut Random) -> Fault {
     match random.below(12) {
         0..=5 => Fault::Stream(flow(random)),
@@ -198,7 +198,7 @@ fn passing_start(random: &mut Random) -> Fault {
     }
 }
 
-/// What keeps a start from being carried out, or leaves open whether it was.
+/// A fault that prevents a start, or leaves open whether it was carried out.
 pub(crate) fn lost_start(random: &mut Random) -> Fault {
     match random.below(9) {
         0 => Fault::Refuse,
@@ -213,7 +213,7 @@ pub(crate) fn lost_start(random: &mut Random) -> Fault {
     }
 }
 
-/// What ends a turn's reading at once.
+/// A fault that ends the reading of a turn at once.
 pub(crate) fn fatal(random: &mut Random, call: Call) -> Fault {
     match random.below(4) {
         0 => Fault::Unauthorized { is_final: true },
@@ -227,7 +227,7 @@ pub(crate) fn fatal(random: &mut Random, call: Call) -> Fault {
     }
 }
 
-/// What brings nothing at all.
+/// A fault that lets nothing through.
 pub(crate) fn barren(random: &mut Random, call: Call) -> Fault {
     match random.below(8) {
         0 | 1 if call.streams() => {
@@ -242,7 +242,7 @@ pub(crate) fn barren(random: &mut Random, call: Call) -> Fault {
     }
 }
 
-/// A stream that is accepted, and that nothing comes of.
+/// A stream that is accepted, and brings nothing.
 pub(crate) fn silence() -> Fault {
     Fault::Stream(Flow::Cut(Place::Event(0), How::Stall))
 }
@@ -268,7 +268,7 @@ fn flow(random: &mut Random) -> Flow {
     }
 }
 
-/// A stream whose numbers do not say what they should.
+/// A stream with wrong numbers.
 pub(crate) fn unnumbered(random: &mut Random) -> Fault {
     let kinds = [Numbers::Huge, Numbers::Negative, Numbers::Words, Numbers::Missing];
     Fault::Stream(Flow::Numbers(random.below(1 << 32), random.pick(&kinds)))

@@ -10,7 +10,7 @@ use super::server::Server;
 use super::time::Millis;
 use super::wire::{Numbering, Spelling};
 
-/// What comes at a time. Where the last part is bytes, nothing more comes.
+/// A part and its time. If the last part is bytes, nothing more comes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Bytes(Vec<u8>),
@@ -25,7 +25,7 @@ pub(crate) struct Style {
     pub(crate) spelling: Spelling,
     /// `retry:` at the beginning.
     pub(crate) retry: Option<Millis>,
-    /// A comment whenever nothing came for so long.
+    /// A comment after each silence of this length.
     pub(crate) heartbeat: Option<Millis>,
 }
 
@@ -154,7 +154,7 @@ fn change(frames: &mut Vec<Frame>, flow: Flow, now: Millis, end: &mut Millis) ->
                 frame.id = written(frame.number, step, kind);
             }
         }
-        // Whatever turn begins first is taken for the one that was started.
+        // The turn that begins first is taken for the started one.
         Flow::OtherTurn(at) => other_turn(frames, place(at, count).max(1)),
         Flow::AfterDone(more) => after_done(frames, more),
         Flow::TwoDones => {
@@ -199,7 +199,7 @@ fn other_turn(frames: &mut Vec<Frame>, at: usize) {
     frames.insert(at, Frame { at: time, number, id: Some(number.to_string()), data });
 }
 
-/// A server that does not stop.
+/// A server that never ends the stream.
 fn after_done(frames: &mut Vec<Frame>, more: u64) {
     let Some(done) = frames.last().filter(|frame| frame.data.contains("\"turn.done\"")) else { return };
     let (at, number) = (done.at, done.number);
@@ -241,7 +241,7 @@ fn render(
     pieces
 }
 
-/// Keeps what comes before a place.
+/// Keeps the part before a place.
 fn cut_bytes(pieces: &mut Vec<(Millis, Vec<u8>)>, place: Place) {
     let bytes: Vec<u8> = pieces.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
     let mut keep = match place {
@@ -260,7 +260,7 @@ fn cut_bytes(pieces: &mut Vec<(Millis, Vec<u8>)>, place: Place) {
     });
 }
 
-/// Joins and cuts pieces as networks do.
+/// Joins and splits pieces as networks do.
 fn chunks(pieces: Vec<(Millis, Vec<u8>)>, random: &mut Random) -> Vec<(Millis, Part)> {
     let joins = random.pick(&[0, 30, 90]);
     let cuts = random.pick(&[0, 20, 80]);

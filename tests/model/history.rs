@@ -1,5 +1,5 @@
-//! The session before the turn: earlier turns, what the client knows of them, and what it sends; and what another
-//! client says at the same time.
+//! The session before the turn: earlier turns, what the client knows of them and sends, and what another client sends
+//! at the same time.
 
 use serde_json::{Value as Json, json};
 
@@ -14,7 +14,7 @@ pub(crate) const START: Millis = 3_600_000;
 /// How far the server's clock may be behind the client's, with its own name in the package.
 const ALLOWANCE: i64 = 10_000;
 
-/// So long before the start another client has said the same, where it has, and where clocks that are right tell so.
+/// How long before the start another client has sent the same input, if it has, and if the clocks are right.
 const LONG: Millis = 30_000;
 
 /// A session with some turns in it.
@@ -61,10 +61,10 @@ struct Turn {
     is_running: bool,
 }
 
-/// The words that the user says, this time and most other times.
+/// The user's input, of this turn and of most others.
 pub(crate) const INPUT: &str = "go on";
 
-/// Any other words.
+/// Any other input.
 const ELSE: &str = "something else";
 
 impl History {
@@ -132,14 +132,14 @@ impl History {
         self.turns.iter().rev().nth(self.unknown)
     }
 
-    /// What the client knows of a start that it makes now.
+    /// What the client knows when it starts a turn now.
     pub(crate) fn trace(&self, now: Millis) -> StartTrace {
         let newest = match self.known() {
             _ if self.knowledge == Knowledge::Fetched => Newest::Unknown,
             Some(turn) => Newest::Turn(turn.id.clone()),
             None => Newest::None,
         };
-        // Its start took a moment.
+        // The start took a moment.
         let own = self.known().filter(|_| self.knowledge == Knowledge::Started);
         let newest_started_at = own.map_or(0, |turn| epoch(turn.at.saturating_sub(50)));
         StartTrace { newest, started_at: epoch(now), newest_started_at, others: Vec::new() }
@@ -192,7 +192,7 @@ impl History {
         self.turns.last().map(|turn| turn.id.clone())
     }
 
-    /// The time of something on the server, as it says it.
+    /// A time by the server's clock, in the form in which it writes times.
     pub(crate) fn time(&self, at: Millis) -> String {
         let time = iso(at, self.skew);
         if self.is_coarse { format!("{}Z", &time[..19]) } else { time }
@@ -223,7 +223,7 @@ pub(crate) fn message(text: &str) -> Json {
     json!([{"type": "user.message", "content": text}])
 }
 
-/// A turn as servers keep it.
+/// A turn in the form in which servers keep it.
 pub(crate) fn record(id: &str, previous: Option<&str>, input: &Json, state: &Json, created_at: &str) -> Json {
     json!({"id": id, "session_id": "s", "previous_turn_id": previous, "input": input, "state": state,
            "created_by_subject": {"subject_id": "ada", "subject_type": "user", "subject_slug": "ada"},

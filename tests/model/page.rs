@@ -1,5 +1,5 @@
-//! What a page has of a turn: the events that it read from the records, and a mirror of the index that knows
-//! nothing but the changes it took. Both are read as JavaScript does.
+//! A page's view of a turn: the events from the records, and a mirror of the index that is built from its changes only.
+//! Both are read as JavaScript reads them.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +12,15 @@ use turnwire::turn::{TurnMachine, TurnReader};
 use super::script::Entry;
 use super::wire::frame;
 
-/// More than any honest frame.
+/// More than the size of any valid frame.
 pub(crate) const FRAME_LIMIT: usize = 64 * 1024;
 
-/// What the page has got.
+/// What the page has received.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// The events with their sequence numbers, in the order in which they were delivered.
     pub(crate) events: Vec<(u64, Json)>,
-    /// Whether what is read now comes from a list.
+    /// Whether the events that are read now come from a list.
     pub(crate) is_listing: bool,
     /// The events that came from a list, by their places.
     pub(crate) listed: BTreeSet<usize>,
@@ -30,7 +30,7 @@ pub(crate) struct Page {
     changes: ChangeBatch,
 }
 
-/// What changes have said so far.
+/// The result of the changes so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Mirror {
     pub(crate) turn: Json,
@@ -48,7 +48,7 @@ pub(crate) struct MirroredMessage {
 }
 
 impl Page {
-    /// Takes the events that have come.
+    /// Takes the received events.
     pub(crate) fn read(&mut self, reader: &mut TurnReader) {
         reader.batch().take(&mut self.taken);
         let (records, arena) = &self.taken;
@@ -166,7 +166,7 @@ impl Mirror {
     }
 }
 
-/// What a page has that read the beginning of a log, or all of it, on one connection that nothing happened to.
+/// The state of a page that read the beginning of a log, or all of it, on one connection without faults.
 pub(crate) struct Uncut {
     pub(crate) reader: TurnReader,
     pub(crate) page: Page,

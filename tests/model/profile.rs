@@ -21,7 +21,7 @@ pub(crate) enum Profile {
     Start,
     /// A fault that ends the reading.
     Fatal,
-    /// From some request on nothing gets through.
+    /// From some request on, nothing gets through.
     Exhaust,
     /// The caller stops listening.
     Abort,
@@ -82,11 +82,11 @@ pub(crate) struct Schedule {
     is_silent: bool,
 }
 
-/// What the schedule may know of the driver.
+/// The facts about the driver that a schedule may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation {
     pub(crate) call: Call,
-    /// Whether one more failure is one too many.
+    /// Whether the driver gives up after one more failure.
     pub(crate) is_at_limit: bool,
 }
 
@@ -116,12 +116,12 @@ impl Schedule {
         }
     }
 
-    /// Whether streams alone fail without end, and whatever else is asked is answered.
+    /// Whether only streams fail without end, and all other requests are answered.
     pub(crate) fn spares_questions(&self) -> bool {
         self.profile == Profile::Exhaust && self.percent <= 50
     }
 
-    /// Whether no fault will come any more, and none has come.
+    /// Whether there are no faults, neither before nor from now on.
     pub(crate) fn is_over(&self) -> bool {
         self.percent == 0
     }

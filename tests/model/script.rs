@@ -1,5 +1,5 @@
-//! A turn as the server makes it: a random log of events of every kind, in the orders in which servers write
-//! them (protocol note, sections 3.2 and 3.4), and what is kept of it afterwards.
+//! A turn as the server creates it: a random log of events of every kind, in the orders in which servers write them
+//! (protocol note, sections 3.2 and 3.4), and what the server keeps of it.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) const TURN_ID: &str = "turn-9";
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) data: String,
-    /// How long after the event before it comes.
+    /// The time since the event before it.
     pub(crate) delay: Millis,
 }
 
@@ -45,7 +45,7 @@ enum Ending {
 }
 
 impl Script {
-    /// A turn, and what a page has of it to which nothing happens.
+    /// A turn, and the state of a page that reads it without faults.
     pub(crate) fn draw(random: &mut Random) -> (Self, Uncut) {
         let mut writer = Writer::new(random.fork());
         writer.write();
@@ -212,7 +212,7 @@ impl Writer {
         }
     }
 
-    /// A message in a thread, as events; it makes so many calls.
+    /// A message in a thread, as events, with this many calls.
     fn message(&mut self, thread: &str, calls: u64) -> Draft {
         let id = self.id("message");
         // Some models restart the numbers of their calls in every message.
@@ -236,7 +236,7 @@ impl Writer {
         }
     }
 
-    /// A message that makes calls, and what comes of them.
+    /// A message that makes calls, and their results.
     fn round(&mut self) {
         let calls = self.random.between(1, 3);
         let Draft { events, calls, .. } = self.message("main", calls);

@@ -1,5 +1,5 @@
-//! The server: one session, the turn that it makes of the start, and those of other clients. It does everything right; what goes wrong
-//! is the network's doing, but for a turn's stream that is not kept for ever, and events that it has lost.
+//! The server: one session, the turn that it creates for the start, and those of other clients. It makes no mistakes:
+//! all faults are the network's, except that it keeps a turn's stream only for a time, and may lose events.
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ use super::script::{Script, TURN_ID};
 use super::time::Millis;
 use super::wire::{ListNumbers, Numbering};
 
-/// The turn that another client makes a moment before.
+/// The turn that another client starts a moment before.
 const AT_ONCE: &str = "turn-at-once";
 
 /// What the server answers.
@@ -28,10 +28,10 @@ pub(crate) enum Answer {
 pub(crate) struct Server {
     pub(crate) script: Script,
     pub(crate) history: History,
-    /// When the turn was created; nothing before that.
+    /// When the turn was created; `None` before that.
     created: Option<Millis>,
     previous: Option<String>,
-    /// How many starts were carried out.
+    /// The number of starts that were carried out.
     pub(crate) starts: u32,
     /// After how many subscriptions the stream does not exist any more.
     pub(crate) expires_after: Option<u32>,
@@ -42,9 +42,9 @@ pub(crate) struct Server {
     pub(crate) hole_until: u32,
     pub(crate) numbering: Numbering,
     pub(crate) list_numbers: ListNumbers,
-    /// How many events a page has at most.
+    /// The most events of a page.
     page: usize,
-    /// How many turns a page has at most.
+    /// The most turns of a page.
     turn_page: usize,
 }
 
@@ -202,7 +202,7 @@ impl Server {
         event
     }
 
-    /// The number that the list says of an event whose last number on the stream is this.
+    /// The number in the list of an event with this last number on the stream.
     pub(crate) fn list_number(&self, last: u64, event: &Json) -> Option<u64> {
         match self.list_numbers {
             ListNumbers::None => None,

@@ -6,7 +6,7 @@ pub(crate) fn frame(data: &str, id: Option<&str>) -> Vec<u8> {
     format!("data: {data}\n{id}\n").into_bytes()
 }
 
-/// How a server, or a proxy, spells frames.
+/// The spelling of frames, by a server or a proxy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Spelling {
     /// As the vendor's server does.
@@ -46,8 +46,7 @@ pub(crate) enum Numbering {
 impl Numbering {
     pub(crate) const ALL: [Self; 4] = [Self::Id, Self::Id, Self::Json, Self::Both];
 
-    /// What a frame says of an event with this number: its data, and its id. Data that is no object has no place for
-    /// a number.
+    /// The data and the id of a frame for an event with this number. Only an object can have a number in its data.
     pub(crate) fn write<'i>(self, data: &str, id: Option<&'i str>) -> (String, Option<&'i str>) {
         let (Some(id), Some(members)) = (id, data.strip_prefix('{').and_then(|data| data.strip_suffix('}')))
         else {
@@ -61,7 +60,7 @@ impl Numbering {
     }
 }
 
-/// What a list of events says of their numbers.
+/// The numbers of events in a list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ListNumbers {
     None,

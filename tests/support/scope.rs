@@ -1,4 +1,4 @@
-//! How much a run tries: a quick one tries less.
+//! How often a test tries something: less often in a quick run.
 
 /// How often something is tried at random: in a quick run, a fifth of the times.
 #[must_use]

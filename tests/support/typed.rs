@@ -1,9 +1,9 @@
-//! Events as JSON, held to the Rust types that they are.
+//! Events as JSON, compared with their Rust types.
 
 use serde_json::{Value as Json, json};
 use turnwire::event::{Event, EventRef, TextDelta, TextField};
 
-/// A piece of text, as the event that it is.
+/// A piece of text as an event.
 pub(crate) fn of_delta(delta: &TextDelta<'_>) -> Json {
     let mut event = json!({"type": "model.message.delta", "id": delta.id, "thread_id": delta.thread_id});
     match delta.field {
@@ -16,8 +16,8 @@ pub(crate) fn of_delta(delta: &TextDelta<'_>) -> Json {
     event
 }
 
-/// An event: each in turnwire's form is one of the Rust types, with the same fields. Whether it is known is for the
-/// caller to say.
+/// Checks an event in turnwire's form: it is one of the Rust types, with the same fields. The caller says whether its
+/// type is known.
 pub(crate) fn of_event(event: EventRef<'_>, may_be_unknown: bool) -> Json {
     let typed = event.to_event();
     let json: Json = serde_json::from_str(&event.fields.to_json()).expect("JSON");
@@ -28,7 +28,7 @@ pub(crate) fn of_event(event: EventRef<'_>, may_be_unknown: bool) -> Json {
     json
 }
 
-/// The fields that say something. An output has a type for JSON alone.
+/// The fields with a value. Only in JSON, an output has a type.
 fn comparable(mut event: Json) -> Json {
     for owner in ["/state/output", "/output"] {
         if let Some(output) = event.pointer_mut(owner).and_then(Json::as_object_mut) {

@@ -490,7 +490,7 @@ export interface ToolResumed {
      */
     tool_call_id: string;
     /**
-     * The answer; `null` if the question was cancelled in place of it.
+     * The answer; `null` if the question was cancelled instead.
      */
     result: unknown;
 }

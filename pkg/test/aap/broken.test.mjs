@@ -1,4 +1,4 @@
-// Streams that break, and what the session's history makes of them: nothing is lost, doubled, or sent twice.
+// Streams that break and are completed from the session's history: nothing is lost, doubled, or sent twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assistant, call, declaring, frame, HISTORY, history, result, saying, sent, serveSession, start, stop, told, turn, TURNS, use, user } from "../support/aap.mjs";
@@ -103,7 +103,7 @@ test("a start that is to come again later is sent again", async (t) => {
   assert.equal(server.count(TURNS), 2);
 });
 
-test("while a tool runs that asks nobody, the turn goes on", async (t) => {
+test("while a tool runs that asks nothing, the turn continues", async (t) => {
   const asking = assistant("Let me see", use("c1", "lookup", { q: 1 }));
   const running = history(user("Hello"), asking);
   const whole = history(user("Hello"), asking, result("c1", "found"), assistant("It is so."));
@@ -131,7 +131,7 @@ test("the answer to the same words said before is not taken for this turn's", as
   assert.equal(server.count(TURNS), 2);
 });
 
-test("without a history nobody knows whether a lost start arrived", async (t) => {
+test("without a history it is unknown whether a lost start arrived", async (t) => {
   const { played, error, server } = await play(t, reset, undefined, { agent: declaring({ stream: { delta: {} } }) });
   assert.equal(error.name, "IncompleteError");
   assert.match(error.message, /may have begun/);

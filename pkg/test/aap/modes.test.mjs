@@ -5,7 +5,7 @@ import { call, declaring, frame, replay, saying, sent, serveSession, start, stop
 import { collect, failure, textOf } from "../support/collect.mjs";
 import { json, LiveStream } from "../support/server.mjs";
 
-/** What a turn came to, without ids. */
+/** The result of a turn, without ids. */
 const gist = (played) => {
   const { threads, state, status } = played.snapshot();
   const messages = threads[0].messages.map(({ content, reasoning_content, tool_calls = [], finish_reason }) => ({
@@ -107,7 +107,7 @@ for (const reason of ["error", "solar_flare"]) {
   });
 }
 
-test("frames as they come are there for whoever wants them", async (t) => {
+test("frames are available unchanged on request", async (t) => {
   const { session } = await serveSession(t, { [TURNS]: saying("a", "b") });
   const played = session.createTurn({ input: "Hello" });
   const natives = [];

@@ -139,7 +139,7 @@ test("a turn is cancelled while its answer is waited for", async (t) => {
   assert.equal(first.status, "cancelled");
 });
 
-/** A session that is come back to. */
+/** A session to which a page returns. */
 async function comeBack(t, past, routes = {}) {
   const world = await serveAap(t, { [SESSION]: json({ sessionId: "s1", agent: { name: "assistant", tools: [{ name: "lookup" }] }, tools: [{ name: "clock", description: "", parameters: {} }] }), [HISTORY]: past, ...routes });
   return { ...world, session: await world.client.agents.getSession("s1") };
@@ -283,7 +283,7 @@ test("a turn that waits is cancelled before it is sent, and can be started later
 });
 
 for (const [name, wait] of [["waitForCompletion()", (turn, options) => turn.waitForCompletion(options)], ["state()", (turn, options) => turn.state(options)]]) {
-  test(`a turn that nobody waits for any more is not sent: ${name}`, async (t) => {
+  test(`a turn without remaining callers is not sent: ${name}`, async (t) => {
     const live = new LiveStream();
     const { session, server } = await serveSession(t, { [TURNS]: [live.reply, saying("Second"), saying("Third")] });
     const first = collect(session.createTurn({ input: "One" }).stream());

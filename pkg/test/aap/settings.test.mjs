@@ -1,4 +1,4 @@
-// What a session is set up with: checked when it is given, sent with the next turn, and held only once that has begun.
+// A session's settings: checked when set, sent with the next turn, and kept only once that has begun.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { call, frame, saying, sent, serveSession, start, stop, turn, TURNS } from "../support/aap.mjs";

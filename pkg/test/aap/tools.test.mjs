@@ -113,7 +113,7 @@ test("beside a call that needs permission, the result waits for the person, and 
   assert.deepEqual(sent(server)[1].messages, [{ role: "tool_permission", toolCallId: "c2", granted: true }, toolAnswer("c1", "noon in UTC")]);
 });
 
-test("a call whose name is nobody's asks for permission, and no tool runs", async (t) => {
+test("a call of an unknown tool asks for permission, and no tool runs", async (t) => {
   const { session } = await serveTools(t, { clock }, asks(call("c1", "who_knows")));
   const run = session.run("Do something");
   const { turns } = await follow(run);

@@ -1,4 +1,4 @@
-// Long turns whose history is read: waiting is not failing. The clock is one that the test turns.
+// Long turns whose history is read: waiting is not failing. The clock is mocked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
@@ -14,7 +14,7 @@ async function settle() {
 }
 
 /**
- * A session on a server whose history is what `history(seconds, looks)` returns after so many seconds and so many looks:
+ * A session on a server whose history is what `history(seconds, looks)` returns after this many seconds and looks:
  * messages, or a `Response`. Time stands still until `pass` is called.
  */
 async function stillSession(t, history, { turn, ...options } = {}) {
@@ -37,7 +37,7 @@ async function stillSession(t, history, { turn, ...options } = {}) {
   };
   const client = await connect({ baseUrl: "http://server/v1", protocol: "aap", fetch, ...options });
   const session = await client.agents.getSession("s1");
-  /** Lets so much time pass, as timers see it. */
+  /** Lets this much time pass for timers. */
   const pass = async (time) => {
     for (let left = time; left > 0; left -= 250) {
       t.mock.timers.tick(Math.min(left, 250));

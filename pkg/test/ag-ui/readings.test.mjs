@@ -9,7 +9,7 @@ import { useGateway, WITH_GATEWAY } from "../support/gateway.mjs";
 
 const gateway = useGateway();
 
-/** What each way asks for when a run broke. */
+/** The requests of each way after a run broke. */
 const WAYS = { snapshot: "store", state: "state" };
 
 /** A session on the gateway, and its requests: the last part of each address, and how many messages were sent. */
@@ -33,7 +33,7 @@ async function open({ path = "/ag-ui/store", faults = {}, pace = "0.1", recovery
   return { session, asked, posted };
 }
 
-/** Plays a turn; returns what it told. Ids are random. */
+/** Plays a turn; returns what it reported. Ids are random. */
 async function play(given, word) {
   const { session, asked, posted } = await open(given);
   const turn = session.createTurn(word);

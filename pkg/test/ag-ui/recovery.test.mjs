@@ -33,12 +33,12 @@ async function open({ path = COPILOT, faults = {}, pace = "0.1", recovery = "con
   return { session, asked };
 }
 
-/** Plays a turn; returns what it told. Ids are random: texts, types and states are compared. */
+/** Plays a turn; returns what it reported. Ids are random: texts, types and states are compared. */
 async function play(given, word) {
   const { session, asked } = await open(given);
   const turn = session.createTurn(word);
   let frames = 0;
-  // Who reads the frames reads them without the hot path.
+  // A listener to frames bypasses the hot path.
   if (!given.faults) turn.on("native", () => (frames += 1));
   const { events, error } = await collect(turn.stream());
   assert.equal(error, undefined, `${word}: ${error}`);
@@ -47,7 +47,7 @@ async function play(given, word) {
     messages: messages.map(({ content, reasoning_content, tool_calls, finish_reason }) => [content, reasoning_content, tool_calls?.map((call) => call.function), finish_reason]),
     responses: tool_responses.map(({ content, parts }) => [content, parts]),
   }));
-  // The pieces of each message: those of others may come between them, or not.
+  // The pieces of each message. Pieces of other messages may come in between.
   const told = (field) => {
     const texts = new Map();
     for (const event of events) if (event.type === "model.message.delta") texts.set(event.id, (texts.get(event.id) ?? "") + (event[field] ?? ""));
@@ -85,7 +85,7 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
       const some = places.filter((at) => at < 8 || at > uncut.frames - 8 || at % 7 === 0);
       for (const at of some) {
         const kind = at % 2 ? "reset" : "eof";
-        // An answer without any frame refuses a start.
+        // An answer without frames refuses a start.
         if (at === 0) continue;
         const ended = await play({ faults: { run: [`${kind}:${at}`] } }, word);
         assert.deepEqual(ended.outcome, uncut.outcome, `${word}, ${kind} after ${at}`);
@@ -239,7 +239,7 @@ describe("a connection that the server keeps open after the end of a run", WITH_
   const streams = async () => (await (await fetch(`${gateway.url}/_gateway/streams`)).json()).open;
 
   for (const path of ["/ag-ui", COPILOT]) {
-    test(`${path}: the turn is done a second later, whatever silence is allowed, and comments do not delay it`, async () => {
+    test(`${path}: the turn is done a second later, independent of the allowed silence, and comments do not delay it`, async () => {
       const uncut = await open({ path });
       let frames = 0;
       const first = uncut.session.createTurn("plain");

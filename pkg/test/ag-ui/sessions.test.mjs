@@ -1,4 +1,4 @@
-// Sessions whose conversation the client keeps: what each run is sent, what is stored, and how a page goes on after a reload.
+// Sessions whose conversation the client keeps: what each run is sent, what is stored, and how a page continues after a reload.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as settled } from "node:timers/promises";

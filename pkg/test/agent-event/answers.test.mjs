@@ -228,7 +228,7 @@ test("tirea: an answer to a turn that has paused meanwhile goes with the next tu
   assert.equal(server.requests.at(-1).body.parentRunId, turn.id);
 });
 
-test("tirea: answer() on a turn that has ended gives the next one, and sends nothing", async (t) => {
+test("tirea: answer() on a turn that has ended returns the next one, and sends nothing", async (t) => {
   const { server, turn } = await paused(t, [CALL]);
   const next = await turn.answer(allow("c1"));
   assert.deepEqual([next.status, server.requests.length], ["unstarted", 1]);

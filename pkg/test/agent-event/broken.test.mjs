@@ -63,7 +63,7 @@ test("tirea: a run that ended at the second look is done as well", async (t) => 
   assert.equal(textOf(turn), "partial!");
 });
 
-test("tirea: with reconnect: false nobody looks", async (t) => {
+test("tirea: with reconnect: false there are no further requests", async (t) => {
   const { server, turn } = await serveRun(t, "tirea", runOf("tirea", PART), {}, { reconnect: false });
   const { error } = await collect(turn.stream());
   assert.ok(error instanceof IncompleteError, String(error));
@@ -286,7 +286,7 @@ test("awaken: an abort says that the turn goes on, and a later stream reads the 
   assert.equal(server.count(START), 1);
 });
 
-test("tirea: whoever stops waiting for the end does not stop the run, which is still read", async (t) => {
+test("tirea: a wait that is given up does not stop the run, which is still read", async (t) => {
   const live = new LiveStream();
   const { server, turn } = await serveRun(t, "tirea", live.reply);
   const controller = new AbortController();

@@ -1,4 +1,4 @@
-// Servers, and what stands before them, that answer anything: it is an error of the package, and never breaks a page.
+// Servers and proxies with arbitrary answers: each is a typed error, and never breaks a page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, TurnwireError } from "../../dist/index.js";
@@ -222,7 +222,7 @@ test("tirea: a turn that was cancelled waits for nothing, and an answer to it is
   assert.equal(server.count(START), 1);
 });
 
-test("tirea: a turn that nobody holds any more is read to its end, and tells its listeners", async (t) => {
+test("tirea: a turn without references is read to its end, and notifies its listeners", async (t) => {
   const live = new LiveStream();
   const { session } = await serveAgent(t, "tirea", { [START]: live.reply }, { reconnect: QUICK });
   let done;

@@ -9,7 +9,7 @@ const dataOf = (frame) => frame.data ?? frame;
 const messagesOf = (turn) => turn.snapshot().threads[0].messages;
 const callsOf = (turn) => messagesOf(turn).flatMap((message) => message.tool_calls);
 
-/** A run of a recording, read to its end, with what it gave. */
+/** A run of a recording, read to its end, with its results. */
 async function played(t, protocol, name, size) {
   const { turn, server } = await serveRun(t, protocol, replay(protocol, name, size), {}, { reconnect: false });
   const native = [];
@@ -93,7 +93,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.deepEqual(JSON.parse(call.arguments), dataOf(native.find((frame) => kindOf(frame) === "tool_call_ready")).arguments);
     assert.equal(call.response.outcome, "succeeded");
     assert.deepEqual(call.response.result, done.result);
-    // awaken stores what a tool returns, tirea also what it says besides.
+    // awaken stores a tool's result, tirea also its message.
     const { metadata: _, ...result } = done.result;
     const { metadata, ...content } = JSON.parse(call.response.content);
     assert.deepEqual(content, protocol === "tirea" ? result : result.data);

@@ -138,7 +138,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal(session.title, "Plans");
   });
 
-  test(`${protocol}: interrupt stops whatever runs, and the session goes on`, async (t) => {
+  test(`${protocol}: interrupt stops every running turn, and the session continues`, async (t) => {
     const routes = { [INTERRUPT]: json({ status: "interrupt_requested" }, 202), [START]: runOf(protocol, answer("Hi")), [LATEST]: json(runRecord()) };
     const { server, session } = await come(t, protocol, routes);
     await session.interrupt();
@@ -258,7 +258,7 @@ test("tirea: sessions are listed once each, with the agent that was asked for", 
   assert.equal(server.requests.at(-1).query.offset, "200");
 });
 
-test("tirea: a page of sessions stops being asked for when nobody wants more", async (t) => {
+test("tirea: no further page of sessions is requested once the loop has ended", async (t) => {
   const { server, client } = await come(t, "tirea", { "GET threads/summaries": json([{ id: "s2" }]) });
   for await (const session of client.agents.listSessions("assistant")) {
     assert.equal(session.id, "s2");

@@ -1,4 +1,4 @@
-// How long a server may say nothing, by a clock that the test turns.
+// How long a server may be silent, by a mocked clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
@@ -63,7 +63,7 @@ test("tirea: five minutes of silence are the end of the stream; the run is looke
   assert.deepEqual(asked, [POST, ...Array(3).fill("GET /v1/runs/*")]);
 });
 
-test("tirea: idleTimeout: 0 waits for ever", async (t) => {
+test("tirea: idleTimeout: 0 waits without a limit", async (t) => {
   const { turn, told, pass, write, reading } = await speaking(t, "tirea", { idleTimeout: 0 });
   await pass(100_000_000);
   assert.deepEqual([turn.status, told], ["running", []]);

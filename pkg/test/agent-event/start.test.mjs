@@ -28,7 +28,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal(turn.status, "done");
   });
 
-  test(`${protocol}: a turn is not sent before somebody wants it, and then once`, async (t) => {
+  test(`${protocol}: a turn is not sent before it is used, and then once`, async (t) => {
     const { server, turn } = await serveRun(t, protocol, runOf(protocol, answer("Hi")));
     assert.deepEqual([turn.status, turn.id, turn.snapshot().status], ["unstarted", null, "unstarted"]);
     assert.deepEqual(server.asked, []);
@@ -158,7 +158,7 @@ test("a session that is come back to needs its agent's name only if no turn has 
   assert.equal(server.requests.at(-1).body.agentId, "poet");
 });
 
-test("without any agent's name no turn is sent, and the error says how to give one", async (t) => {
+test("without any agent's name no turn is sent, and the error says how to set one", async (t) => {
   const routes = { "GET threads/s1": json({ id: "s1" }), "GET runs": json({ items: [], total: 0, has_more: false }) };
   const server = await serve(t, routes);
   const client = await connect({ baseUrl: server.baseUrl, protocol: "tirea" });

@@ -1,4 +1,4 @@
-// The plan of a conversation by chance: thousands of schedules of people, tabs and a server that loses, refuses and delays,
+// The plan of a conversation under thousands of random schedules of people, tabs and a server that loses, refuses and delays,
 // each from a seed, and what must be true after each step and at rest: each text in exactly one place, no input starts two
 // turns, no answer is sent twice, keys that never change or collide, the path that the server lists, a phase of rest, the
 // queue's order.

@@ -1,4 +1,4 @@
-// What makes a page short: what is written is submitted, what waits says what it asks, and each row can be shown alike.
+// Helpers for pages: forms submit themselves, pending actions have their questions, and all rows have one shape.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pageOf, quiet, until } from "./support.mjs";

@@ -1,4 +1,4 @@
-// Arguments of calls as objects that grow: read once, whatever the pieces.
+// Arguments of calls as objects that grow: each piece is read once, of any length.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { source } from "../support/source.mjs";

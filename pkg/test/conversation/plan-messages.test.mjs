@@ -40,7 +40,7 @@ test("what the server refused stays here", () => {
   assert.equal(path(play(ALL, started, [refused(1), ""], [send("b"), "start 2 after newest: b"], [refused(2), ""])), "a b", "in the order in which they were sent");
 });
 
-test("the next message follows what the server has, and is shown whatever was chosen", () => {
+test("the next message follows the server's last turn, and is shown even if another branch was chosen", () => {
   const plan = loaded(ALL, [listed("x", "", "a"), listed("y", "x", "b")]);
   const then = (fact, expected, shown) => {
     assert.equal(take(plan, fact), expected);

@@ -167,7 +167,7 @@ test("a server may list a turn and its answers as one, under the id of the last"
   const followed = play(LINEAR, ...running, asking, [answer(1, "c", "yes"), "start 2 after newest: c=yes"], [named(2, "y", "x"), ""], [ended(2), ""], [catchUp, "load"]);
   followed.take(page([listed("x", "", "a"), listed("z", "x", "b")]));
   assert.equal(path(followed), "x y z");
-  // A message that was sent in place of an answer.
+  // A message that was sent instead of an answer.
   const discarded = play(LINEAR, ...running, asking, [catchUp, "load"]);
   discarded.take(page([listed("x", "", "a"), listed("y", "x", "b")]));
   assert.equal(path(discarded), "x y");

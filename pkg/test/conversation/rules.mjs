@@ -1,10 +1,10 @@
-// What the tables of a plan's rules are written with: facts, and what follows from each in words.
+// The vocabulary of the tables of a plan's rules: facts, and the effects of each in words.
 import assert from "node:assert/strict";
 import { OpenPlan } from "./plan.mjs";
 
-/** All that a protocol can. */
+/** A protocol with all capabilities. */
 export const ALL = { hasSession: true, fork: true, liveAnswers: true, steer: true, discardPending: true, history: true, turns: 0, leavesUnseen: false, whenBusy: "queue" };
-/** A protocol that can nothing but turns one after the other. */
+/** A protocol whose turns follow each other, without branches, live answers and steering. */
 export const LINEAR = { ...ALL, fork: false, liveAnswers: false, steer: false, discardPending: false };
 
 export const send = (input, more) => ({ kind: "send", input, ...more });

@@ -125,7 +125,7 @@ test("ag-ui: a conversation that no longer fits in the tab's storage is not cont
   assert.deepEqual(uncaught, []);
 });
 
-test("a store that takes nothing is told once, whatever else it can do, and also if it rejects", async () => {
+test("a store that stores nothing is reported once, also if it rejects", async () => {
   for (const fail of [() => { throw new Error("locked"); }, () => Promise.reject(new Error("locked"))]) {
     const { chats } = await pageOf(echo, { store: { get: () => null, set: fail, remove: () => {} } });
     const chat = chats.create();

@@ -17,7 +17,7 @@ const begin = async ({ url }, protocol) => {
   return client.agents.createSession("support-bot");
 };
 
-/** Reads so many events of a turn, and leaves. */
+/** Reads this many events of a turn, and leaves. */
 async function readSome(turn, count) {
   const events = [];
   for await (const event of turn.stream()) {
@@ -51,13 +51,13 @@ async function direct(protocol, { id }) {
   return textOf(last);
 }
 
-/** No event twice, but for messages that come whole in place of what was missed of them. */
+/** No event comes twice, except for whole messages that replace their missed parts. */
 function assertOnce(events) {
   const keys = events.filter(({ type }) => !type.startsWith("model.message")).map(({ type, id }) => `${type} ${id}`);
   assert.deepEqual(keys.filter((key, at) => keys.indexOf(key) !== at), []);
 }
 
-/** In a quick run AAP stands for both. */
+/** A quick run tests only AAP. */
 const PROTOCOLS = process.env.TURNWIRE_TEST === "quick" ? ["aap"] : ["aap", "tirea"];
 
 for (const protocol of PROTOCOLS) {

@@ -11,7 +11,7 @@ import { serveRpc } from "../support/turn-rpc.mjs";
 
 const gateway = useGateway("--delay-ms", "6");
 
-/** A relay before a server of this protocol, and a wire to it. */
+/** A relay in front of a server of this protocol, and a wire to it. */
 async function relayed(t, protocol, url) {
   const more = `[upstream.agent]\nprotocol = "${protocol}"\nurl = "${url.replace(/^http/, "ws")}"\nsessions = "open"\n`;
   const relay = await Relay.start(t, before(gateway.url, { more, limits: "streams_per_subject = 100" }));
@@ -195,7 +195,7 @@ describe("codex", WITH_RELAY, () => {
     assert.deepEqual([turn.status, textOf(turn)], ["done", "ok"]);
   });
 
-  test("an approval that is asked while nobody is there is given by another client", async (t) => {
+  test("an approval that is requested while no client is there is answered by another client", async (t) => {
     const { server, agent, client, session, turn, ended, wire, page } = await begun(t);
     agent.tell(...say(["first, "]));
     await eventually(() => textOf(turn) === "first, ");

@@ -2,7 +2,7 @@
 import { connect } from "../../dist/index.js";
 import { memoryStore } from "../conversation/support.mjs";
 
-/** Where no server is: requests are answered by `fetch`. */
+/** An address without a server: `fetch` answers the requests. */
 const BASE = "https://agents.test/run";
 
 export const started = { type: "RUN_STARTED", threadId: "t", runId: "r", protocolVersion: "1.0" };
@@ -28,7 +28,7 @@ export function stream(...frames) {
 export const run = (...frames) => stream(started, ...frames, finished());
 
 /**
- * A client whose server gives these responses, one for each run. `sent` are the bodies of the requests; `requests` are the
+ * A client whose server sends these responses, one for each run. `sent` are the bodies of the requests; `requests` are the
  * requests themselves.
  */
 export async function serveRuns(responses, options = {}) {

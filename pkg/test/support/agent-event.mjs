@@ -16,10 +16,10 @@ export const INTERRUPT = "POST threads/*/interrupt";
 export const STREAM = "GET runs/*/events/stream";
 export const EVENTS = "GET runs/*/events";
 
-/** A lost connection is looked into at once. */
+/** A lost connection is recovered at once. */
 export const QUICK = { maxAttempts: 3, baseDelay: 1, maxDelay: 5 };
 
-/** Its time, in milliseconds, and how turnwire says it. */
+/** Its time, in milliseconds, and in turnwire's form. */
 export const MS = 1_795_255_327_046;
 export const TIME = new Date(MS).toISOString();
 
@@ -53,7 +53,7 @@ export function framesOf(text) {
   return text.split("\n").filter((line) => line.startsWith("data:")).map((line) => JSON.parse(line.slice(5)));
 }
 
-/** Replies with a recording, of the run that was asked for, in pieces of so many bytes. */
+/** Replies with a recording, of the run that was asked for, in pieces of this many bytes. */
 export function replay(protocol, name, size = Infinity) {
   return ({ request, response }) => {
     const bytes = Buffer.from(own(recording(protocol, name), request.body));
@@ -144,7 +144,7 @@ export function pausing(protocol, ...calls) {
   return [begin(), step(), ...made, complete(), ...done, ["step_end"], finish("suspended")];
 }
 
-/** A run as its server keeps it: one that is done, unless told otherwise. */
+/** A run as its server keeps it, by default one that is done. */
 export function runRecord(fields = {}) {
   return {
     run_id: "r1",

@@ -1,4 +1,4 @@
-// What tests ask of a turn again and again.
+// Common readings of a turn.
 
 /** Everything that an iteration delivers, and the error that ended it. */
 export async function collect(iterable) {
@@ -11,7 +11,7 @@ export async function collect(iterable) {
   }
 }
 
-/** The error that a promise, or a call, fails with; fails itself if there is none. */
+/** The error of a promise, or of a call. Fails if there is none. */
 export async function failure(attempt) {
   try {
     await (typeof attempt === "function" ? attempt() : attempt);

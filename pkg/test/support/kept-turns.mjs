@@ -7,10 +7,10 @@ import { created, done, DONE, finished, frames, message, record, text } from "./
 /** The orders in which servers list a session's turns. */
 export const ORDERS = ["newest first", "oldest first"];
 
-/** The time so many seconds ago. */
+/** The time this many seconds ago. */
 export const ago = (seconds) => ({ created_at: new Date(Date.now() - 1000 * seconds).toISOString() });
 
-/** The events of a turn that says its own id. */
+/** The events of a turn whose text is its own id. */
 const eventsOf = ({ id, previous_turn_id, input }) => [
   created({ turn_id: id, previous_turn_id, input }), message(`m-${id}`), text(`I am ${id}`, `m-${id}`), finished("stop", `m-${id}`), done(),
 ];
@@ -22,7 +22,7 @@ const listOf = ({ id }) => [message(`m-${id}`, { content: `I am ${id}`, finish_r
 export class KeptTurns {
   /** The oldest first. */
   turns = [];
-  /** What each start made: a turn's id, or `null` where it did not arrive. */
+  /** The result of each start: a turn's id, or `null` if it did not arrive. */
   made = [];
   #isOldestFirst;
 
@@ -30,7 +30,7 @@ export class KeptTurns {
     this.#isOldestFirst = order === "oldest first";
   }
 
-  /** Adds a turn that was given this, after the last one unless told otherwise. */
+  /** Adds a turn with this input, by default after the last one. */
   add(input, fields = {}) {
     const items = typeof input === "string" ? [{ type: "user.message", content: input }] : input;
     const previous_turn_id = this.turns.at(-1)?.id ?? null;
@@ -97,7 +97,7 @@ export async function serveKept(t, kept, fates = ["answered"], routes = {}) {
   return { server, fetched };
 }
 
-/** A session in which this was said so many seconds ago, after something else. */
+/** A session with this message from this many seconds ago, after another one. */
 export function said(words, seconds, order) {
   const kept = new KeptTurns(order);
   kept.add("Which one?", ago(seconds + 20));

@@ -2,7 +2,7 @@
 import { events } from "./server.mjs";
 import { call, created, done, finished, message, required } from "./wire.mjs";
 
-/** A call of a tool, with its arguments as text or as what becomes JSON. */
+/** A call of a tool, with its arguments as text or as a JSON value. */
 export const calling = (id, name, args = {}) => ({ id, name, args: typeof args === "string" ? args : JSON.stringify(args) });
 
 /** The events of a turn that makes these calls and waits for their results, and for approval of `approvals`. */
@@ -41,7 +41,7 @@ export const tool = (run, more = {}) => ({ description: "A tool", run, ...more }
 /** The answer to a call. */
 export const give = (tool_call_id, content, thread_id = "main") => ({ type: "user.tool_response", thread_id, tool_call_id, content });
 
-/** Lets a call go. */
+/** Allows a call. */
 export const allow = (tool_call_id, thread_id = "main") => ({
   type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "allow" },
 });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { WebSocket, WebSocketServer } from "ws";
 import { eventually } from "./collect.mjs";
 
-/** A lost connection is looked into at once. */
+/** A lost connection is recovered at once. */
 export const QUICK = { maxAttempts: 3, baseDelay: 1, maxDelay: 5 };
 
 /** What asks for a response that never comes. */
@@ -12,7 +12,7 @@ export const SILENCE = Symbol("silence");
 
 const WORKSPACE = { id: "ws_1", name: "Default", is_active: true, is_current: true, created_at: 1, updated_at: 1 };
 
-/** What a server that does its duty answers. */
+/** The answers of a correct server. */
 const DUTIES = {
   "workspace/default": () => ({ workspace: WORKSPACE }),
   "thread/start": ({ params }) => ({ thread: thread(params.thread_id), sandbox: { mode: "FullAccess" } }),
@@ -30,7 +30,7 @@ export const thread = (id, turns = []) => ({
 });
 export const turn = (id, status = "InProgress", more = {}) => ({ id, status, turn_kind: "conversation", origin: "user", ...more });
 
-/** An error in place of a result. */
+/** An error instead of a result. */
 export class Refusal {
   constructor(error) {
     this.error = error;
@@ -80,14 +80,14 @@ export async function serveTimed(t, handlers, options) {
     t.mock.timers.tick(time);
     await rest();
   };
-  /** Waits for what takes its time in fact. */
+  /** Waits in real time. */
   const until = async (holds) => {
     while (!holds()) await new Promise((resolve) => real(resolve, 4));
   };
   return { ...world, pass, until };
 }
 
-/** Sockets of which a test says how much waits to be sent; as the option `webSocket`, and a list of those that were made. */
+/** Sockets whose buffered bytes the test sets; as the option `webSocket`, and a list of those that were opened. */
 export function heldSockets() {
   const sockets = [];
   const webSocket = (url) => {
@@ -113,12 +113,12 @@ export function heldSockets() {
 }
 
 class RpcServer {
-  /** What was asked: `{ method, params, id, peer, at }`. */
+  /** The requests: `{ method, params, id, peer, at }`. */
   requests = [];
-  /** How connections were asked for: `{ url, headers, at }`. */
+  /** The requests for connections: `{ url, headers, at }`. */
   opens = [];
   peers = [];
-  /** What was said that is no request. */
+  /** Received messages that are no requests. */
   others = [];
   #handlers;
   #counts = new Map();
@@ -152,12 +152,12 @@ class RpcServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The methods that were asked for, without the first words of connections. */
+  /** The methods of the requests, without the greetings of connections. */
   get asked() {
     return this.requests.map(({ method }) => method).filter((method) => method !== "workspace/default");
   }
 
-  /** How often this was asked, of a turn if one is named. */
+  /** The number of requests with this method, of a turn if one is named. */
   count(method, turnId) {
     return this.requests.filter((request) => request.method === method && (turnId === undefined || request.params.turn_id === turnId)).length;
   }
@@ -167,7 +167,7 @@ class RpcServer {
     return this.peers.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
   }
 
-  /** Cuts all connections, and waits until the clients have heard of it. */
+  /** Cuts all connections, and waits until the clients have noticed. */
   async lose() {
     for (const peer of this.peers) peer.drop();
     await new Promise((resolve) => setTimeout(resolve, 30));

@@ -93,7 +93,7 @@ export function record(state = { status: "running" }, fields = {}) {
   };
 }
 
-/** A turn that the server has just made. */
+/** A turn that the server has just created. */
 export function recent(state, fields = {}) {
   return record(state, { created_at: new Date().toISOString(), ...fields });
 }

@@ -114,7 +114,7 @@ for (const protocol of PROTOCOLS) {
       }
     }, protocol, { delay: 2 });
     assert.equal(await cancelledMidway(session.createTurn("Hi")), "cancelled");
-    // Who reads AAP cancels by leaving, of which its server takes no notice.
+    // A reader of AAP cancels by leaving, which its server ignores.
     if (protocol !== "aap") while (!ended) await new Promise((resolve) => setTimeout(resolve, 1));
   });
 
@@ -170,7 +170,7 @@ for (const protocol of PROTOCOLS.filter((name) => name !== "turn-rpc")) {
 }
 
 for (const protocol of ["tirea", "awaken"]) {
-  test(`${protocol}: a message of the user in place of an answer begins anew`, async () => {
+  test(`${protocol}: a message of the user instead of an answer begins anew`, async () => {
     const { server, session } = await serve([{ tool: "ask" }], protocol);
     await session.createTurn("Hi").waitForCompletion();
     server.script = "Never mind.";

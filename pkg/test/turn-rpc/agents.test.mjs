@@ -1,4 +1,4 @@
-// Sub-agents of Codex: what they ask, in threads of their own, the turn is asked that has made them, and no other.
+// Sub-agents of Codex: the questions in their threads belong to the turn that has started them, and to no other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
 import { answer, kept, QUICK, refuse, say, saying, serveRpc, serveSession, SILENCE, turn, user } from "../support/turn-rpc.mjs";
 
-/** What the server keeps of the turn whose start these are the parameters of. */
+/** The server's record of the turn whose start had these parameters. */
 const keeping = (of, ...events) => ({
   ...of,
   workspace_id: "ws_1",
@@ -155,7 +155,7 @@ test("silence: a ping is sent, and its answer keeps the connection", async (t) =
   assert.equal(server.peers.length, 1);
 });
 
-test("silence: nobody answers, the connection is given up and made anew, and the turn goes on", async (t) => {
+test("silence: no answer comes, the connection is given up and replaced, and the turn continues", async (t) => {
   let isDead = false;
   const { server, session } = await serveSession(t, {
     "turn/start": ({ params }) => {

@@ -1,4 +1,4 @@
-// The connection itself: how it is made, refused, shared, given up and closed.
+// The connection itself: how it is opened, refused, shared, given up and closed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebSocket } from "ws";
@@ -207,7 +207,7 @@ test("a server that does not say who it is: the error is the server's, and no co
   assert.equal((await client.agents.getSession("s1")).id, "s1");
 });
 
-test("a turn on such a server says why, and was not aborted by anybody", async (t) => {
+test("a turn on such a server reports the reason, and not an abort", async (t) => {
   const { server, session } = await serveSession(t, { "workspace/default": [() => ({ workspace: { id: "ws_1" } }), refuse(-32040, "over")] });
   await server.lose();
   const played = session.createTurn({ input: "Hello" });
@@ -288,7 +288,7 @@ test("`close()` ends what stands and what is being made; the next call makes ano
   assert.equal(server.peers.length, 2);
 });
 
-test("a connection that nobody uses is closed after a minute, and not before", async (t) => {
+test("an unused connection is closed after a minute, and not before", async (t) => {
   const { server, client, pass, until } = await serveTimed(t);
   await client.agents.getSession("s1");
   await pass(59_000);

@@ -1,5 +1,5 @@
-// The package against the development gateway: its scripts, and each switch that breaks them. What is left of a
-// conversation in the end is the same as without. Needs the gateway's program (`TURNWIRE_GATEWAY`).
+// The package against the development gateway: its scripts, and each of their faults. The final conversation is the same
+// as without faults. Needs the gateway's program (`TURNWIRE_GATEWAY`).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WebSocket } from "ws";
@@ -42,7 +42,7 @@ function conversation(turn) {
       title,
       stands,
       messages: messages.map(({ content, reasoning_content, tool_calls, finish_reason }) => ({
-        // Pieces are not kept: of an attempt that failed, only who heard them has them.
+        // Pieces are not kept: those of a failed attempt reach only the clients that were connected.
         content: finish_reason === "interrupted" ? null : content,
         reasoning_content,
         finish_reason,

@@ -1,4 +1,4 @@
-// What the gateway keeps of a turn agrees with what the turn said while it ran.
+// The gateway's record of a turn agrees with the stream of the turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect } from "../support/collect.mjs";
@@ -26,7 +26,7 @@ function keeping(own, child = [], more = {}) {
 const ANSWERED = [item(1, answer("m0", "I look.")), item(2, call("call_1", "own")), item(3, answer("m1", "Hello"))];
 const OUTPUT = { type: "model.message", id: "m1", thread_id: "main", content: "Hello", finish_reason: "stop" };
 
-test("what came of a turn is the same while it is read, and whoever reads it later", async (t) => {
+test("a turn has the same result while it is read, and for later readers", async (t) => {
   const { server, client, session } = await serveSession(t, { ...keeping([item(1, answer("m1", "Hello"))]), "turn/start": saying("Hel", "lo") });
   const live = session.createTurn({ input: "Hi" });
   const { events } = await collect(live.stream());

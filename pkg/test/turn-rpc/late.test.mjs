@@ -1,4 +1,4 @@
-// What is meant for a turn that ends in this moment, or has ended.
+// Input for a turn that is just ending, or has ended.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, StateError } from "../../dist/index.js";
@@ -45,7 +45,7 @@ test("a cancellation that is refused because the turn ends in this moment is non
   assert.equal((await ended).error, undefined);
 });
 
-test("where nobody reads the turn, the server is asked whether it has ended", async (t) => {
+test("if the turn has no reader, the server is asked whether it has ended", async (t) => {
   let reads = 0;
   const thread = () => ({ thread: { id: "t", turns: [record((reads += 1) === 1 ? "inProgress" : "completed")] } });
   const { turn } = await running(t, { "thread/read": thread, "turn/interrupt": refuse(OVER.code, OVER.message) });

@@ -1,5 +1,5 @@
-// Messages that equal an earlier one but for a piece of text take a short way into the core. A turn whose listener wants
-// messages as they come takes the long way for each: both must say the same.
+// Messages that equal an earlier one except for a piece of text take a short path into the core. A turn with a listener
+// to raw messages takes the long path for each: both must have the same result.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
@@ -46,7 +46,7 @@ const TEXTS = ["a", " word", "", "é", "東京", "😀", "\\n", '\\"', "\\\\", '
 const NUMBERS = [1, 1795257432001, 1795257432002, 10, "0", "01", "-1", "1.5", "1e3", "null", ""];
 const RESTS = ["", "", "", "", "", "", ',"more":[]', ",", "}"];
 
-/** Plays messages to a turn, so many in each task; returns its events and its snapshot. */
+/** Plays messages to a turn, this many in each task; returns its events and its snapshot. */
 async function played(t, protocol, steps, isNative) {
   const { results, agent, end } = WIRES[protocol];
   const sockets = [];
@@ -87,7 +87,7 @@ for (const protocol of Object.keys(WIRES)) {
     for (let seed = 1; seed <= 60; seed += 1) {
       const draw = random(seed);
       const pick = (list) => list[Math.floor(draw() * list.length)];
-      // Most runs have only what is usual, or one odd message would end the short way for all.
+      // Most runs have only usual messages, since one odd message would end the short path for all.
       const isUsual = seed % 3 > 0;
       const texts = isUsual ? TEXTS.slice(0, 13) : TEXTS;
       const step = () => {

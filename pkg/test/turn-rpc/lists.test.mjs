@@ -7,7 +7,7 @@ import { refuse, serveSession, thread, turn } from "../support/turn-rpc.mjs";
 
 const found = ({ params }) => ({ thread: thread(params.thread_id, [turn("t1", "Completed")]) });
 
-/** What a list of turns brings if its first request is refused so. */
+/** The result of a list of turns whose first request is refused like this. */
 async function list(t, refusal) {
   let isRead = false;
   // The session itself is read first.

@@ -1,4 +1,4 @@
-// Answers to what Codex asks while a turn runs, over a socket that says nothing of them.
+// Answers to Codex's questions while a turn runs, over a socket that does not confirm them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
@@ -29,7 +29,7 @@ function codex(questions = [QUESTION]) {
       else socket.say({ method: "turn/completed", params: { threadId: "t", turn: { ...TURN, status: "completed" } } });
     } else if (id !== undefined) {
       socket.say({ id, result: results[method]() });
-      // Who comes back is asked again, by the same id.
+      // A client that reconnects is asked again, under the same id.
       if (method === "turn/start" || method === "thread/resume") socket.say(questions[server.answers.length]);
     }
   };

@@ -15,7 +15,7 @@ test("ids have 21 characters, and no two are the same", async (t) => {
   assert.equal(server.peers.length, 1, "all of them share a connection");
 });
 
-test("responses are matched by their ids, in whatever order they come", async (t) => {
+test("responses are matched by their ids, in any order", async (t) => {
   const held = [];
   const { server, client } = await serveRpc(t, { "thread/get": (request) => void held.push(request) ?? SILENCE });
   const ids = ["s1", "s2", "s3", "s4"];
@@ -68,7 +68,7 @@ test("a response that is no response is a ProtocolError", async (t) => {
   }
 });
 
-test("who aborts waits no longer; the response that comes later is nobody's", async (t) => {
+test("an aborted call ends at once; its late response is ignored", async (t) => {
   const held = [];
   const { server, session } = await serveSession(t, {
     "turn/start": saying("Hello"),
@@ -170,7 +170,7 @@ test("each request has a clock", async (t) => {
   assert.match(whole.message, /deadline/);
 });
 
-test("a request that nobody answers while nothing else comes gives the connection up; the next one has another", async (t) => {
+test("after a request without an answer, and without other messages, the connection is given up; the next request has another", async (t) => {
   const { server, client } = await serveRpc(t, { "thread/get": [() => SILENCE, ({ params }) => ({ thread: thread(params.thread_id) })] }, { connectTimeout: 100 });
   const error = await failure(client.agents.getSession("s1"));
   assert.equal(error.code, "timeout");

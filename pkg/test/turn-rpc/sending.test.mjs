@@ -1,4 +1,4 @@
-// Messages that cannot be sent, now or ever: which caller gets the error, and what happens to the turn.
+// Messages that cannot be sent, for now or at all: which caller gets the error, and what happens to the turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionError, InputError } from "../../dist/index.js";

@@ -1,4 +1,4 @@
-// What is said to a turn that runs, and turns that follow each other where a thread has one at a time.
+// Messages to a running turn, and turns that follow each other where a thread has one at a time.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, ConnectionError, InputError, StateError } from "../../dist/index.js";
@@ -219,7 +219,7 @@ test("a turn that is only listed as running keeps a turn of Codex waiting, and n
   assert.equal(gateway.server.count("turn/get"), 0);
 });
 
-test("a turn that is given up while it waits is never sent, and keeps nobody waiting", async (t) => {
+test("a turn that is given up while it waits is never sent, and delays no other turn", async (t) => {
   const { session, finish, sent } = await serve(t);
   const [first, second, third, fourth] = ["one", "two", "three", "four"].map((input) => session.createTurn({ input }));
   const reading = collect(first.stream());
@@ -240,7 +240,7 @@ test("a turn that is given up while it waits is never sent, and keeps nobody wai
   assert.deepEqual(sent("turn/start").map(({ input }) => input[0].text), ["one", "four"]);
 });
 
-test("a turn that was refused keeps nobody waiting", async (t) => {
+test("a turn that was refused delays no other turn", async (t) => {
   const { session } = await serveSession(t, { "turn/start": [refuse(-32600, "not now"), saying("Hello")] });
   const first = session.createTurn({ input: "one" });
   const second = session.createTurn({ input: "two" });

@@ -1,4 +1,4 @@
-// What a turn's stream is made of: what is whose, what comes when, and what is no message at all.
+// The messages of a turn's stream: to which turn each belongs, their order, and invalid messages.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ProtocolError } from "../../dist/index.js";
@@ -125,7 +125,7 @@ test("two turns in two sessions go by on one connection, piece by piece", async 
   assert.equal(server.count("thread/start"), 2, "each was subscribed to when it was made");
 });
 
-test("a stream that is left: its messages and responses that come later hurt nobody", async (t) => {
+test("a stream that is left: its late messages and responses do no harm", async (t) => {
   const unhandled = [];
   const note = (error) => unhandled.push(error);
   process.on("uncaughtException", note);

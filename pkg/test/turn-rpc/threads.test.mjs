@@ -16,7 +16,7 @@ async function heard(t, handlers) {
   return { ...world, peer: world.server.peers[0] };
 }
 
-test("a thread that the server has closed is subscribed to before the next turn, whether anybody listened or not", async (t) => {
+test("a thread that the server has closed is subscribed to before the next turn, with and without listeners", async (t) => {
   const { server, session, peer } = await heard(t, { "turn/start": saying("Hello") });
   peer.tell(["thread/closed", { workspaceId: "ws_1", threadId: "s2" }], ["thread/closed", { workspaceId: "ws_1", threadId: "s1" }]);
   await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,4 +1,4 @@
-// Who only waits for a turn over a socket: it is read meanwhile.
+// A turn over a socket that is only waited for: it is read meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
@@ -53,7 +53,7 @@ test("the server is not asked how the turn stands", async (t) => {
   assert.equal(server.count("turn/get"), 0);
 });
 
-test("several wait for one reading, and who gives up ends it for nobody", async (t) => {
+test("several calls wait for one reading, and giving up one does not end it", async (t) => {
   const { server, session, finish } = await serve(t);
   const turn = session.createTurn({ input: "Go" });
   const [first, second] = [failure(turn.waitForCompletion({ signal: AbortSignal.timeout(20) })), turn.waitForCompletion()];
@@ -63,7 +63,7 @@ test("several wait for one reading, and who gives up ends it for nobody", async 
   assert.equal(server.count("turn/start"), 1);
 });
 
-test("a turn that is cancelled while it waits for its place is never sent, whoever waits for it", async (t) => {
+test("a turn that is cancelled while it waits for its place is never sent, even if calls wait for it", async (t) => {
   const { server, session, finish } = await serve(t);
   const [running, alone, read] = ["one", "two", "three"].map((input) => session.createTurn({ input }));
   const ended = collect(running.stream());

@@ -147,7 +147,7 @@ export function snapshots(turn: Turn, snapshot: TurnSnapshot): void {
   turn.on("no.such.event", () => {});
 }
 
-/** Connections that are lost: how long, how often, and what is told of it. */
+/** Lost connections: how long, how often, and what is reported of them. */
 export async function resuming(session: Session, signal: AbortSignal): Promise<Turn | undefined> {
   await connect({
     baseUrl: "https://gateway.example/acme", connectTimeout: 0, idleTimeout: 45_000, reconnect: { maxAttempts: 3, baseDelay: 100, maxDelay: 5000 },
@@ -176,7 +176,7 @@ export async function resuming(session: Session, signal: AbortSignal): Promise<T
   await turn?.state(clocks);
   // @ts-expect-error A client has no end.
   await connect({ baseUrl: "https://gateway.example", deadline: 1000 });
-  // @ts-expect-error It is how persistently, or not at all.
+  // @ts-expect-error It is an object of limits, or `false`.
   turn?.stream({ reconnect: true });
   // @ts-expect-error A question is asked once.
   await turn?.state({ reconnect: false });
@@ -196,7 +196,7 @@ export async function tools(session: Session, signal: AbortSignal): Promise<RunR
       return fetch(`/time?call=${context.callId}&tool=${context.name}`, { signal: context.signal });
     },
   };
-  // What the model was told to give may be said in the parameter's type.
+  // The parameter's type may describe the arguments that the model was told to send.
   const sum: ToolDefinition = { description: "A sum", run: ({ a, b }: { a: number; b: number }) => a + b };
   const map: Tools = { clock, sum };
   const options: ToolsOptions = { timeout: 0 };
@@ -220,7 +220,7 @@ export async function tools(session: Session, signal: AbortSignal): Promise<RunR
   return run.reason;
 }
 
-/** Those who keep their own state need no casts. */
+/** Pages that keep their own state need no casts. */
 export async function byHand(turn: Turn): Promise<string> {
   const events = new Map<string, StreamEvent>();
   const builder = new ModelMessageBuilder();
@@ -269,7 +269,7 @@ export async function inside(): Promise<History> {
   return session.history();
 }
 
-/** A page shows turns of both kinds alike, and acts on those that are turns. */
+/** A page shows turns of both kinds in the same way, and acts only on live turns. */
 export async function past(session: Session): Promise<readonly (Turn | SettledTurn)[]> {
   const turns: History = await session.history({ turns: 20 });
   const last = turns.at(-1);
@@ -394,7 +394,7 @@ export function failed({ error, state }: TurnSnapshot): string | undefined {
   return error?.message;
 }
 
-/** All that can be answered, without a filter before it. */
+/** Everything that can be answered, without a filter before it. */
 export function answered(actions: readonly RequiredAction[]): TurnInputItem[] {
   return actions.flatMap((action) => {
     if (action.type === "mcp.auth_required") return [];

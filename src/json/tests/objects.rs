@@ -38,7 +38,7 @@ fn members_keep_their_order() {
 }
 
 #[test]
-fn accessors_give_their_own_kind_only() {
+fn accessors_return_their_own_kind_only() {
     let text = r#"[null,true,"t",[],{},17,-17,1.5,1e2,18446744073709551616,1e999]"#;
     let value = Value::parse(text).unwrap();
     let elements = value.as_array().unwrap();
@@ -68,7 +68,7 @@ fn borrows_what_it_can() {
     assert!(!lent(value.get("esc").and_then(Value::as_str)));
 }
 
-/// Undone escapes would only be made again; but what no text can hold is replaced.
+/// Escapes stay as in the source. Only lone surrogates, which no text can hold, are replaced.
 #[test]
 fn writes_strings_as_their_source_was() {
     let source = r#"{"a":"x\/y\n\"","b":"\ud800\u00e9","c":"\u000A"}"#;

@@ -1,8 +1,7 @@
 //! The reader agrees with `serde_json`, and the writer with the reader.
 //!
-//! As the oracle of what is JSON serves serde's `IgnoredAny`, which checks a text without making
-//! values: `serde_json` values refuse lone surrogates and numbers that no float can hold, both of
-//! which are JSON and accepted here.
+//! The oracle of what is JSON is serde's `IgnoredAny`, which checks a text without creating values: `serde_json` values
+//! refuse lone surrogates and numbers that no float can hold. Both are JSON, and accepted here.
 
 use super::strategies::{escapes, near_document, soup, text, value};
 use crate::json::special::plain_len;

@@ -4,7 +4,7 @@ use crate::json::{Object, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Pieces of text that JSON is made of, and broken by.
+/// Pieces of text that JSON consists of, and pieces that make it invalid.
 const PIECES: &[&str] = &[
     "{",
     "}",

@@ -29,7 +29,7 @@ impl<S: Speaker> Connection<S> {
             };
         }
         for call in &mut self.calls {
-            if call.asked == number {
+            if call.awaited().is_some_and(|(awaited, _)| awaited == number) {
                 let id = call.id;
                 return self.answered(id, response);
             }
@@ -44,19 +44,19 @@ impl<S: Speaker> Connection<S> {
     /// Takes the response to the request that a call waits for.
     fn answered(&mut self, id: u32, response: &str) {
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
-        call.asked = 0;
-        let (is_subscription, thread) = (call.phase == Phase::Subscribing, &call.messages.thread);
-        if is_subscription || call.messages.subscribes && !thread.is_empty() {
+        let thread = &call.messages.thread;
+        let subscription = if let Phase::Subscribing(sent) = &mut call.phase { Some(sent) } else { None };
+        if subscription.is_some() || call.messages.subscribes && !thread.is_empty() {
             let record = self.speaker.read(S::RECORD, "{}", response);
             let recreates = call.messages.recreates_thread;
             let is_another = record.is_ok_and(|record| self.threads.is_another(&record, recreates));
             // An unload notice that arrived before this response is outdated.
             let is_heard = !is_another && !is_refusal(response);
             self.threads.get(thread).is_subscribed = is_heard;
-            if is_subscription {
-                let refusal = if is_another { Some(lost()) } else { call.refusal.take_if(|_| !is_heard) };
-                call.is_heard = is_heard;
-                call.phase = Phase::Ready;
+            if let Some(subscription) = subscription {
+                let refusal =
+                    if is_another { Some(lost()) } else { subscription.refusal.take_if(|_| !is_heard) };
+                call.phase = Phase::Ready { is_heard };
                 if let Some(refusal) = refusal {
                     self.respond(id, Err(refusal));
                 }
@@ -68,26 +68,25 @@ impl<S: Speaker> Connection<S> {
         let (asked, params) = (call.call, std::mem::take(&mut call.params));
         let result = self.read_response(asked, &params, response).map_err(forgotten);
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
-        match result {
+        let again = call.messages.subscribe.take_if(|_| result.as_ref().is_err_and(is_undone));
+        match (result, again) {
             // The server may have unloaded the thread without a notice. All refusals have the same code, and their
             // texts are not reliable. So the call subscribes to the thread again, which changes nothing if it was not
             // unloaded. A refused request was not carried out, so sending it unchanged a second time starts no second
             // turn. No other error proves that.
-            Err(refusal) if call.messages.subscribe.is_some() && is_undone(&refusal) => {
+            (Err(refusal), Some(message)) => {
                 self.threads.unsubscribe(Some(&call.messages.thread));
                 call.params = params;
-                call.refusal = Some(refusal);
-                call.mark.clear();
-                call.kept.clear();
+                call.stream = None;
                 call.parts.clear();
-                call.phase = Phase::Unsubscribed;
+                call.phase = Phase::unsubscribed(message, Some(refusal));
             }
-            Ok(_) if S::streams(asked) => {
-                call.phase = Phase::Open;
+            (Ok(_), _) if S::streams(asked) => {
+                call.phase = Phase::Open { follow_up_at: NEVER };
                 call.due = NEVER;
                 self.outbox.push(Output::Respond { id, answer: Ok(String::new()), is_unsent: false });
             }
-            result => {
+            (result, _) => {
                 if let Ok(result) = &result {
                     if asked == S::RECORD {
                         self.threads.is_another(result, true);
@@ -126,14 +125,15 @@ impl<C> PendingCall<C> {
 
     /// Adds a message to the call's stream, if it has one. `is_current`: it is the unchanged text of the last input.
     pub(super) fn take(&mut self, message: &str, is_current: bool) -> Option<Output> {
-        if self.mark.is_empty() || self.phase == Phase::Ended {
-            return None;
+        let stream = self.stream.as_mut().filter(|_| !matches!(self.phase, Phase::Ended { .. }))?;
+        match &mut stream.kept {
+            Some(kept) => {
+                kept.push(message.to_owned());
+                None
+            }
+            None if is_current => Some(Output::Deliver(self.id, Vec::new())),
+            None => Some(Output::Deliver(self.id, vec![message.to_owned()])),
         }
-        if self.is_read && is_current {
-            return Some(Output::Deliver(self.id, Vec::new()));
-        }
-        self.kept.push(message.to_owned());
-        self.is_read.then(|| Output::Deliver(self.id, std::mem::take(&mut self.kept)))
     }
 }
 

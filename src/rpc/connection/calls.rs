@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::rpc::wire::thread_mark;
 use crate::rpc::{Message, Messages, Speaker};
 
-use super::{Connection, Held, Link, NEVER, Output, limit_of, network, no_answer, outbox::Outbox};
+use super::{Connection, Held, Link, Output, limit_of, network, no_answer, outbox::Outbox};
 
 /// A clock this early counts as on time, in milliseconds.
 const GRAIN: u64 = 50;
@@ -21,36 +21,60 @@ pub(super) struct PendingCall<C> {
     /// The longest silence allowed in its stream.
     pub(super) idle: u64,
     pub(super) phase: Phase,
-    /// When it got the connection.
-    began: u64,
-    /// The connection's number of messages at that time.
-    messages_before: u32,
-    /// Its messages. The subscription is removed once it is sent.
+    /// When it got its connection. `None` while it waits for one, and has no messages yet.
+    since: Option<Since>,
     pub(super) messages: Messages,
-    /// The subscription, once it is sent.
-    subscription: Option<Message>,
     /// How many of the messages were sent.
-    pub(super) sent: usize,
-    /// The number of the request that the call waits for.
-    pub(super) asked: u32,
-    /// The server's refusal, if its messages are sent for the second time.
-    pub(super) refusal: Option<Error>,
-    /// When to ask its reader for follow-up requests.
-    pub(super) follow_up_at: u64,
+    sent: usize,
     /// Requests whose responses are part of its stream.
     pub(super) parts: Vec<Part>,
-    /// The mark of messages for its stream: the id of its thread in quotes. Empty without a stream.
-    pub(super) mark: String,
-    /// Whether the current message belongs to its stream.
-    pub(super) is_named: bool,
-    /// Whether messages are delivered at once. Until then they are kept.
-    pub(super) is_read: bool,
-    pub(super) kept: Vec<String>,
-    /// Whether the server sends messages of the thread. If it does not, the stream ends once it is read, with the
-    /// messages kept so far.
-    pub(super) is_heard: bool,
-    /// How its stream ended: the error, and the length of the silence that ended it.
-    end: (Option<Error>, u64),
+    /// Its stream, from the call's first request on.
+    pub(super) stream: Option<Stream>,
+}
+
+/// The state of a call.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// It waits for a connection.
+    Waiting,
+    /// It subscribes to its thread first.
+    Subscribing(Subscription),
+    /// Its messages can be sent.
+    Ready {
+        /// Whether the server sends messages of the thread.
+        is_heard: bool,
+    },
+    /// The response to its first request, which has this number, is pending.
+    Asked(u32),
+    /// Its stream has begun.
+    Open {
+        /// When to ask its reader for follow-up requests.
+        follow_up_at: u64,
+    },
+    /// Its stream has ended, but has not been read.
+    Ended {
+        error: Option<Error>,
+        /// The length of the silence that ended it, or 0.
+        silence: u64,
+    },
+}
+
+/// A subscription to the thread of a call.
+#[derive(Debug)]
+pub(super) struct Subscription {
+    message: Message,
+    /// The number of its request, once it is sent.
+    number: Option<u32>,
+    /// The server's refusal, if the call's messages are sent for the second time.
+    pub(super) refusal: Option<Error>,
+}
+
+/// A moment of a connection.
+#[derive(Debug)]
+struct Since {
+    time: u64,
+    /// The connection's number of messages until then.
+    messages: u32,
 }
 
 /// A request whose response is part of a stream.
@@ -63,37 +87,57 @@ pub(super) struct Part {
     pub(super) due: u64,
 }
 
-/// The state of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// It waits for a connection.
-    Waiting,
-    /// It must subscribe to its thread first.
-    Unsubscribed,
-    /// The response to the subscription is pending.
-    Subscribing,
-    /// Its messages can be sent.
-    Ready,
-    /// The response to its first request is pending.
-    Asked,
-    /// Its stream has begun.
-    Open,
-    /// Its stream has ended, but has not been read.
-    Ended,
+/// The messages of a thread, for the reader of a call.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// The mark of its messages: the id of its thread in quotes.
+    pub(super) mark: String,
+    /// Whether the current message belongs to it.
+    pub(super) is_named: bool,
+    /// The messages that came before it was read. Once it is read, messages are delivered at once.
+    pub(super) kept: Option<Vec<String>>,
+    /// Whether the server sends messages of the thread. If it does not, the stream ends once it is read, with the
+    /// messages kept so far.
+    is_heard: bool,
+}
+
+impl Stream {
+    pub(super) fn is_read(&self) -> bool {
+        self.kept.is_none()
+    }
+}
+
+impl Phase {
+    /// The state of a call whose thread needs this subscription.
+    pub(super) fn unsubscribed(message: Message, refusal: Option<Error>) -> Self {
+        Self::Subscribing(Subscription { message, number: None, refusal })
+    }
+
+    /// Whether nothing of the call itself was sent, and its next message can be.
+    fn is_unsent(&self) -> bool {
+        match self {
+            Self::Waiting | Self::Ready { .. } => true,
+            Self::Subscribing(subscription) => subscription.number.is_none(),
+            Self::Asked(_) | Self::Open { .. } | Self::Ended { .. } => false,
+        }
+    }
 }
 
 impl<C> PendingCall<C> {
+    /// Whether its stream has begun, and has not ended.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open { .. })
+    }
+
     /// Ends its stream.
     pub(super) fn end(&mut self, error: Option<Error>, silence: u64) {
-        self.phase = Phase::Ended;
+        self.phase = Phase::Ended { error, silence };
         self.parts.clear();
-        self.follow_up_at = NEVER;
-        self.end = (error, silence);
     }
 
     /// Whether nothing of the call was sent before it failed with this error.
     fn is_unsent_by(&self, error: &Error) -> bool {
-        matches!(self.phase, Phase::Waiting | Phase::Unsubscribed | Phase::Ready)
+        self.phase.is_unsent()
             && matches!(
                 error.code,
                 ErrorCode::Network | ErrorCode::Timeout | ErrorCode::Token | ErrorCode::Aborted
@@ -113,19 +157,26 @@ impl<C> PendingCall<C> {
         Ok(())
     }
 
+    /// The request whose response decides how the call continues, with its number.
+    pub(super) fn awaited(&self) -> Option<(u32, &Message)> {
+        match &self.phase {
+            Phase::Subscribing(subscription) => Some((subscription.number?, &subscription.message)),
+            Phase::Asked(number) => Some((*number, self.messages.list.first()?)),
+            Phase::Waiting | Phase::Ready { .. } | Phase::Open { .. } | Phase::Ended { .. } => None,
+        }
+    }
+
     /// The requests without a response, each with its number.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = (u32, &Message)> {
-        let subscription = self.subscription.as_ref().filter(|_| self.phase == Phase::Subscribing);
-        let first = subscription.or_else(|| self.messages.list.first()).filter(|_| self.asked != 0);
         let parts =
             self.parts.iter().filter_map(|part| Some((part.number, self.messages.list.get(part.at)?)));
-        first.map(|message| (self.asked, message)).into_iter().chain(parts)
+        self.awaited().into_iter().chain(parts)
     }
 
     /// Continues on a connection with this number of messages. Responses to the requests in flight are due at this
     /// time.
-    pub(super) fn go_on(&mut self, messages: u32, now: u64, due: u64) {
-        (self.began, self.messages_before) = (now, messages);
+    pub(super) fn go_on(&mut self, messages: u32, time: u64, due: u64) {
+        self.since = self.since.take().map(|_| Since { time, messages });
         for part in &mut self.parts {
             part.due = due;
         }
@@ -156,30 +207,20 @@ impl<S: Speaker> Connection<S> {
             due: self.clock.after(timeout),
             idle: limit_of(idle),
             phase: Phase::Waiting,
-            began: 0,
-            messages_before: 0,
+            since: None,
             messages: Messages::default(),
-            subscription: None,
             sent: 0,
-            asked: 0,
-            refusal: None,
-            follow_up_at: NEVER,
             parts: Vec::new(),
-            mark: String::new(),
-            is_named: false,
-            is_read: false,
-            kept: Vec::new(),
-            is_heard: true,
-            end: (None, 0),
+            stream: None,
         }));
     }
 
     /// Delivers the stream from now on.
     pub(super) fn read(&mut self, id: u32) {
         let Some(call) = self.call(id) else { return };
-        call.is_read = true;
-        let kept = std::mem::take(&mut call.kept);
-        if call.phase == Phase::Open && !call.is_heard {
+        let Some(stream) = &mut call.stream else { return };
+        let kept = stream.kept.take().unwrap_or_default();
+        if !stream.is_heard && call.is_open() {
             // A thread of Codex can be subscribed to once its first turn has begun. It has begun by now, and the next
             // stream subscribes.
             call.end(None, 0);
@@ -191,12 +232,13 @@ impl<S: Speaker> Connection<S> {
 
     /// Reports the ends of streams, once their messages are read.
     pub(super) fn end_streams(&mut self) {
-        while let Some(call) = self.calls.iter().find(|call| call.phase == Phase::Ended && call.is_read)
-            && let id = call.id
-            && let Some(call) = self.take_call(id)
+        let is_read = |call: &PendingCall<_>| call.stream.as_ref().is_some_and(Stream::is_read);
+        let has_ended = |call: &PendingCall<_>| matches!(call.phase, Phase::Ended { .. });
+        while let Some(call) = self.calls.iter().find(|call| has_ended(call) && is_read(call))
+            && let Some(call) = self.take_call(call.id)
+            && let Phase::Ended { error, silence } = call.phase
         {
-            let (error, silence) = call.end;
-            self.outbox.push(Output::End { id, error, silence });
+            self.outbox.push(Output::End { id: call.id, error, silence });
         }
     }
 
@@ -205,10 +247,10 @@ impl<S: Speaker> Connection<S> {
     pub(super) fn doubt(&mut self, id: u32) {
         let (patience, now, messages) = (self.patience(), self.clock.now, self.line.messages);
         if let Some(call) = self.call(id)
-            && call.phase != Phase::Waiting
-            && messages == call.messages_before
+            && let Some(since) = &call.since
+            && since.messages == messages
         {
-            let at = call.began + patience;
+            let at = since.time + patience;
             self.line.dead_at = self.line.dead_at.min(if at <= now + GRAIN { now } else { at });
         }
     }
@@ -232,12 +274,10 @@ impl<S: Speaker> Connection<S> {
     pub(super) fn send_what_is_ready(&mut self) {
         let mut at = 0;
         while let Some(call) = self.calls.get(at) {
-            let (id, phase) = (call.id, call.phase);
+            let (id, is_open) = (call.id, call.is_open());
             at += 1;
-            match phase {
-                Phase::Waiting | Phase::Unsubscribed | Phase::Ready => {}
-                Phase::Open if call.sent < call.messages.list.len() => {}
-                _ => continue,
+            if !(call.phase.is_unsent() || is_open && call.sent < call.messages.list.len()) {
+                continue;
             }
             if self.line.link == Link::Open && self.outbox.buffered.is_none() {
                 self.interrupt(&network("the connection is closing"));
@@ -252,7 +292,7 @@ impl<S: Speaker> Connection<S> {
             match self.send(at - 1) {
                 Ok(None) => {}
                 // The turn would wait for this response for ever. Another connection reads the whole turn.
-                Err(error) if phase == Phase::Open => self.interrupt(&network(&error.message)),
+                Err(error) if is_open => self.interrupt(&network(&error.message)),
                 answered => {
                     at -= 1;
                     self.respond(id, answered.map(Option::unwrap_or_default));
@@ -266,35 +306,32 @@ impl<S: Speaker> Connection<S> {
         let (now, due) = (self.clock.now, self.clock.after(self.patience()));
         let Self { line, held, calls, outbox, speaker, threads, .. } = self;
         let Some(call) = calls.get_mut(at) else { return Ok(None) };
-        if call.phase == Phase::Waiting {
+        if let Phase::Waiting = call.phase {
             call.messages = speaker.messages(call.call, &call.params, &line.facts)?;
-            call.began = now;
-            call.messages_before = line.messages;
-            call.phase = Phase::Ready;
-            if call.messages.subscribe.is_some() && !threads.get(&call.messages.thread).is_subscribed {
-                call.phase = Phase::Unsubscribed;
-            }
+            call.since = Some(Since { time: now, messages: line.messages });
+            let Messages { thread, subscribe, .. } = &mut call.messages;
+            let message = subscribe.take_if(|_| !threads.get(thread).is_subscribed);
+            call.phase =
+                message.map_or(Phase::Ready { is_heard: true }, |message| Phase::unsubscribed(message, None));
         }
         // The call itself is sent after the response to the subscription: a server that works in parallel could begin
         // the call before it sends messages of the thread.
-        if call.phase == Phase::Unsubscribed
-            && let Some(message) = call.messages.subscribe.take()
-        {
-            call.asked = outbox.send(&message)?;
-            call.subscription = Some(message);
-            call.phase = Phase::Subscribing;
+        if let Phase::Subscribing(subscription) = &mut call.phase {
+            subscription.number = Some(outbox.send(&subscription.message)?);
             return Ok(None);
         }
-        let streams = S::streams(call.call);
-        if call.phase == Phase::Ready {
-            if streams {
-                // Its first messages may come before the response.
-                call.mark = thread_mark(&call.messages.thread);
-            }
+        if let Phase::Ready { is_heard } = call.phase {
+            let streams = S::streams(call.call);
+            // Its first messages may come before the response.
+            call.stream = streams.then(|| Stream {
+                mark: thread_mark(&call.messages.thread),
+                is_named: false,
+                kept: Some(Vec::new()),
+                is_heard,
+            });
             let Some(first) = call.messages.list.first() else { return Ok(None) };
-            call.asked = outbox.send(first)?;
+            call.phase = Phase::Asked(outbox.send(first)?);
             call.sent = 1;
-            call.phase = Phase::Asked;
             if !matches!(first, Message::Request { .. }) {
                 // A response to the server's request gets no response itself.
                 Held::keep(held, first);

@@ -107,7 +107,8 @@ impl<S: Speaker> Connection<S> {
             return;
         }
         let (now, is_open) = (self.clock.now, self.line.link == Link::Open);
-        let is_awaited = self.calls.iter().any(|call| !matches!(call.phase, Phase::Waiting | Phase::Ended));
+        let is_awaited =
+            self.calls.iter().any(|call| !matches!(call.phase, Phase::Waiting | Phase::Ended { .. }));
         if let Some(held) = self.held.as_mut().filter(|held| held.can_go_on(is_awaited)) {
             let lasted = if is_open { now - held.attached_at } else { 0 };
             // If a server is silent, another connection does not help.

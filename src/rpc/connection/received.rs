@@ -5,7 +5,7 @@ use crate::json::Value;
 use crate::rpc::Speaker;
 use crate::rpc::wire::{method_at_start, own_number};
 
-use super::calls::Phase;
+use super::calls::Stream;
 use super::{Connection, Link};
 
 impl<S: Speaker> Connection<S> {
@@ -36,17 +36,27 @@ impl<S: Speaker> Connection<S> {
         self.line.dead_at = super::NEVER;
     }
 
+    /// The streams, each with the id of its call.
+    fn streams(&self) -> impl Iterator<Item = (u32, &Stream)> {
+        self.calls.iter().filter_map(|call| Some((call.id, call.stream.as_ref()?)))
+    }
+
+    /// The same, to change them.
+    fn streams_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+        self.calls.iter_mut().filter_map(|call| call.stream.as_mut())
+    }
+
     /// Whether the last message belongs, unchanged, to this stream only.
     pub fn is_alone(&self, id: u32) -> bool {
-        self.held.is_none() && self.calls.iter().all(|call| call.is_named == (call.id == id))
+        self.held.is_none() && self.streams().all(|(other, stream)| stream.is_named == (other == id))
     }
 
     /// Notes messages that resemble an earlier one of this stream [alone](Self::is_alone). Returns whether only its
     /// reader takes them, now; if not, they must be passed in as [`Input::Message`](super::Input::Message).
     pub fn hear_like(&mut self, id: u32, now: u64) -> bool {
-        let Some(call) = self.calls.iter().find(|call| call.id == id) else { return false };
-        let takes = call.is_read && call.phase == Phase::Open && !self.has_output();
-        if !takes || self.calls.iter().any(|other| other.id != id && other.mark == call.mark) {
+        let Some(call) = self.calls.iter().find(|call| call.id == id && call.is_open()) else { return false };
+        let Some(stream) = call.stream.as_ref().filter(|stream| stream.is_read()) else { return false };
+        if self.has_output() || self.streams().any(|(other, s)| other != id && s.mark == stream.mark) {
             return false;
         }
         self.clock.advance(now);
@@ -63,7 +73,7 @@ impl<S: Speaker> Connection<S> {
             // unloaded.
             self.threads.unsubscribe(Some(&thread));
             for call in &mut self.calls {
-                if call.phase == Phase::Open && call.messages.thread == thread {
+                if call.is_open() && call.messages.thread == thread {
                     call.end(None, 0);
                     self.is_unsettled = true;
                 }
@@ -71,9 +81,9 @@ impl<S: Speaker> Connection<S> {
         }
         let is_for_all = is_request && !method.is_empty() || self.speaker.is_for_all(method);
         let mut unnamed = 0;
-        for call in &mut self.calls {
-            call.is_named = is_for_all;
-            unnamed += usize::from(!is_for_all && !call.mark.is_empty());
+        for stream in self.streams_mut() {
+            stream.is_named = is_for_all;
+            unnamed += usize::from(!is_for_all);
         }
         // Each quote is examined once, however many streams there are; the thread is usually named at the beginning.
         let mut rest = message.as_bytes();
@@ -81,9 +91,9 @@ impl<S: Speaker> Connection<S> {
             && let Some(at) = find_quote(rest)
         {
             rest = rest.get(at..).unwrap_or_default();
-            for call in &mut self.calls {
-                if !call.is_named && !call.mark.is_empty() && rest.starts_with(call.mark.as_bytes()) {
-                    call.is_named = true;
+            for stream in self.streams_mut() {
+                if !stream.is_named && rest.starts_with(stream.mark.as_bytes()) {
+                    stream.is_named = true;
                     unnamed -= 1;
                 }
             }
@@ -92,7 +102,7 @@ impl<S: Speaker> Connection<S> {
         // A relay's message only contains the server's, so it cannot be passed on unchanged.
         let is_current = self.held.is_none();
         for call in &mut self.calls {
-            if call.is_named {
+            if call.stream.as_ref().is_some_and(|stream| stream.is_named) {
                 let output = call.take(message, is_current);
                 self.outbox.extend(output);
             }

@@ -121,7 +121,7 @@ fn a_request_is_sent_again_after_what_may_pass() {
 }
 
 #[test]
-fn nobody_waits_longer_than_five_minutes_because_a_server_says_so() {
+fn no_server_makes_a_turn_wait_longer_than_five_minutes() {
     for failure in [http(503), http(429), http(412), http(500)] {
         let remedy = failure.remedy();
         assert_eq!(after(failure.clone(), 300_000).remedy(), remedy, "{failure:?}");

@@ -181,7 +181,7 @@ fn a_frame_over_the_limit_is_an_error_that_names_it() {
 }
 
 #[test]
-fn events_that_nobody_wants_are_indexed_only() {
+fn unwanted_events_are_only_indexed() {
     let mut reader = reader();
     reader.set_wants_events(false);
     push(&mut reader, &turn(&[created(), delta("a"), done("done")]));

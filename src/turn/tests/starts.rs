@@ -59,7 +59,7 @@ fn a_start_that_comes_too_early_is_sent_again() {
         assert_eq!(
             play.next(Fails(asking(http(status), 300_001))),
             format!("end unstarted: http {status}"),
-            "nobody waits that long"
+            "it does not wait that long"
         );
     }
 }
@@ -299,7 +299,7 @@ fn a_mere_look_starts_nothing() {
 }
 
 #[test]
-fn without_reconnects_nobody_looks() {
+fn without_reconnects_the_turn_is_not_looked_for() {
     let large = format!("data: {}", "x".repeat(FRAME_LIMIT));
     let cases = [
         (Fails(http(400)), "end unstarted: http 400"),

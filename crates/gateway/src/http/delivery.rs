@@ -1,4 +1,4 @@
-//! How a request wants its events delivered: how fast, in writes of what size, numbered where.
+//! How a request wants its events delivered: the pace, the size of writes, and the place of the numbers.
 
 use std::collections::HashMap;
 use std::num::ParseFloatError;
@@ -45,7 +45,7 @@ impl Delivery {
     ///
     /// The error says which setting cannot be understood.
     pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Result<Self, String> {
-        // A query that cannot be read at all is the business of the endpoint itself.
+        // The endpoint itself rejects a query that cannot be read.
         let query = Query::<HashMap<String, String>>::try_from_uri(uri).unwrap_or_default().0;
         let setting = |name: &str| {
             let header = headers.get(format!("x-turnwire-{}", name.replace('_', "-")));
@@ -68,14 +68,14 @@ impl Delivery {
         Ok(settings.without_zeros())
     }
 
-    /// The same settings, in which zero leaves the size of writes open.
+    /// The same settings; a size of zero counts as not set.
     #[must_use]
     pub fn without_zeros(self) -> Self {
         let positive = |number: Option<usize>| number.filter(|&number| number > 0);
         Self { chunk_bytes: positive(self.chunk_bytes), batch: positive(self.batch), ..self }
     }
 
-    /// These settings, and where they leave something open, the others.
+    /// These settings; the others fill in what is not set.
     pub(crate) fn or(self, other: Self) -> Self {
         // A request that cuts its own way must not be cut again by a default.
         let cuts = self.chunk_bytes.is_some() || self.batch.is_some();

@@ -1,4 +1,4 @@
-//! Where the events of a stream say their sequence numbers.
+//! Where the events of a stream have their sequence numbers.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use crate::faults::{frames, id, with_id};
 /// How far `different` numbers in the JSON are above those of the ids.
 const DIFFERENCE: u64 = 1000;
 
-/// Where events say their sequence numbers.
+/// Where events have their sequence numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
     /// In the `id:` of their frames, as the real servers do.

@@ -30,11 +30,11 @@ pub(crate) struct Ping {
 pub(crate) struct Output {
     pub(crate) delivery: Delivery,
     pub(crate) injection: Injection,
-    /// `None` for streams that say nothing in a silence.
+    /// `None` for streams without comments.
     pub(crate) ping: Option<Ping>,
 }
 
-/// The answer that is this event stream.
+/// The response with this event stream.
 pub(crate) fn event_stream(body: Body) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -58,7 +58,7 @@ pub(crate) fn stream(
     write(turn, reader.stream(), output, faults, forge)
 }
 
-/// Streams the frames of a turn, of which each of these pieces has some, whole.
+/// Streams the frames of a turn. Each piece consists of whole frames.
 pub(crate) fn write(
     turn: &str,
     source: impl Stream<Item = Bytes> + Send + 'static,

@@ -29,14 +29,14 @@ struct Head {
     expired: bool,
 }
 
-/// What a reader finds behind its cursor.
+/// What a reader finds after its cursor.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     /// Frames, and the sequence number of the last one.
     Frames(Bytes, u64),
-    /// Not (enough) yet.
+    /// Not enough yet.
     Pending,
-    /// Nothing, and nothing will come.
+    /// Nothing, and nothing will follow.
     End,
 }
 
@@ -63,7 +63,7 @@ impl EventLog {
         self.head.send_modify(|head| head.closed = true);
     }
 
-    /// Readers find the end now, wherever they are; only the record is left.
+    /// From now on, readers at any position find the end; only the record remains.
     pub(crate) fn expire(&self) {
         self.head.send_modify(|head| head.expired = true);
     }
@@ -72,7 +72,7 @@ impl EventLog {
         self.head.borrow().expired
     }
 
-    /// All frames so far, for those who check what readers made of them.
+    /// All frames so far, to check what readers received.
     pub(crate) fn recorded(&self) -> Bytes {
         Bytes::copy_from_slice(&lock(&self.buffer).bytes)
     }

@@ -22,7 +22,7 @@ pub(crate) use turn::{Entry, OnlyReader, Pending, PendingCall, Turn};
 
 use crate::lock::lock;
 
-/// Everything that one running gateway knows.
+/// All data of a running gateway.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     pub(crate) ids: Ids,
@@ -39,17 +39,17 @@ impl Store {
         session
     }
 
-    /// The session of this id, if it lives in this space (a tenant of a protocol).
+    /// The session with this id, if it belongs to this space (a tenant of a protocol).
     pub(crate) fn session(&self, space: &str, id: &str) -> Option<Arc<Session>> {
         lock(&self.sessions).get(&(space.to_owned(), id.to_owned())).cloned()
     }
 
-    /// The session of this id, wherever it lives.
+    /// The session with this id, in any space.
     pub(crate) fn any_session(&self, id: &str) -> Option<Arc<Session>> {
         lock(&self.sessions).values().find(|session| session.id == id).cloned()
     }
 
-    /// The turn of this id, wherever it lives.
+    /// The turn with this id, in any session.
     pub(crate) fn any_turn(&self, id: &str) -> Option<Arc<Turn>> {
         lock(&self.sessions).values().find_map(|session| session.turn(id))
     }

@@ -12,7 +12,7 @@ use crate::lock::lock;
 /// The longest title made from a message, in characters.
 const TITLE_LENGTH: usize = 50;
 
-/// Who answers in a session.
+/// The agent of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Agent {
     /// A saved agent, by name.
@@ -43,7 +43,7 @@ pub(crate) struct Session {
     /// The id of the user who made it.
     pub(crate) owner: String,
     pub(crate) created_at: Timestamp,
-    /// Held while a turn is made, so that two at once cannot both follow the same one.
+    /// Held while a turn is created, so that no two turns follow the same one.
     pub(crate) starting: tokio::sync::Mutex<()>,
     details: Mutex<Details>,
 }
@@ -78,7 +78,7 @@ impl Session {
         }
     }
 
-    /// A session of a protocol that keeps all else of it by itself.
+    /// A session of a protocol that keeps the rest of it itself.
     pub(crate) fn plain(id: &str, space: &str, agent: &str) -> Self {
         let agent = Agent::Named(agent.to_owned());
         Self::new(id.to_owned(), space.to_owned(), String::new(), agent, None)

@@ -1,4 +1,4 @@
-//! One turn: its input, its live log, and what is left of it when it is over.
+//! One turn: its input, its live log, and what remains of it after its end.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -21,7 +21,7 @@ pub(crate) struct Turn {
     pub(crate) created_at: Timestamp,
     /// The user's input as the protocol shows it; `None` when there was none.
     pub(crate) input: Option<Box<RawValue>>,
-    /// The user's words, for a turn that goes on from this one.
+    /// The user's words, for a turn that continues from this one.
     pub(crate) text: String,
     pub(crate) log: Arc<EventLog>,
     pub(crate) stop: watch::Sender<Option<Stop>>,
@@ -55,7 +55,7 @@ pub(crate) struct Progress {
     /// The terminal state as the protocol shows it; `None` while the turn runs.
     pub(crate) state: Option<Box<RawValue>>,
     pub(crate) pending: Pending,
-    /// How the conversation goes on when all that is pending is answered.
+    /// How the conversation continues once everything pending is answered.
     pub(crate) resume: Option<Resume>,
     pub(crate) memory: Memory,
 }
@@ -91,7 +91,7 @@ pub(crate) struct Pending {
 pub(crate) struct PendingCall {
     pub(crate) thread: String,
     pub(crate) call: String,
-    /// Whether consent is awaited, or else a result.
+    /// Whether it waits for consent, and not for a result.
     pub(crate) approval: bool,
 }
 
@@ -117,7 +117,7 @@ impl Turn {
         })
     }
 
-    /// A turn of a protocol that keeps all else of it by itself.
+    /// A turn of a protocol that keeps the rest of it itself.
     pub(crate) fn plain(id: String, text: String) -> Arc<Self> {
         Self::new(id, None, String::new(), None, text, Memory::new())
     }
@@ -130,7 +130,7 @@ impl Turn {
         self.progress().state.is_none()
     }
 
-    /// Asks the turn to stop. The first reason counts; a turn that is over does not care.
+    /// Asks the turn to stop. The first reason counts; it has no effect on a turn that has ended.
     pub(crate) fn stop(&self, reason: Stop) {
         self.stop.send_if_modified(|stop| {
             let first = stop.is_none();

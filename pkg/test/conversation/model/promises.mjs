@@ -1,4 +1,4 @@
-// What a plan shows is true of what follows: of one tab since it was loaded.
+// What a plan shows holds for the following steps of a tab, from its loading on.
 import assert from "node:assert/strict";
 
 const RUNNING = ["sending", "thinking", "answering", "working", "waiting", "stopping", "reconnecting"];
@@ -59,7 +59,7 @@ export class Promises {
     if (kind === "stop" && before.canStop) for (const item of before.queue) this.#stopped.add(item.key);
   }
 
-  /** A tool runs once for a call, and the agent alone does not continue for ever. */
+  /** A tool runs once for a call, and the agent alone does not continue without end. */
   #checkTools(fact, effects) {
     if (fact.kind === "toolEnded") this.#running.delete(fact.call);
     // A person has said so.

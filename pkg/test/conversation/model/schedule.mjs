@@ -1,7 +1,7 @@
 // Schedules: the actions that a seed draws, how they are played, and how a failing one is made shorter.
 import { World } from "./world.mjs";
 
-/** Whole numbers below a bound that the seed decides (mulberry32). */
+/** Whole numbers below a bound, from a seed (mulberry32). */
 function randomly(seed) {
   // Seeds in a row begin far apart.
   let state = Math.imul(seed, 0x9e3779b1);

@@ -42,7 +42,7 @@ export class World {
     this.lead(0);
   }
 
-  /** Opens a tab, in place of the one that was there. */
+  /** Opens a tab, which replaces the previous one. */
   open(at, options) {
     this.tabs[at] = new Tab(options);
     this.lives.push(this.tabs[at]);
@@ -61,7 +61,7 @@ export class World {
     this.log.push(what);
   }
 
-  /** Gives a plan a fact, and runs the effects. Returns them, or why the fact was refused. */
+  /** Reports a fact to a plan, and runs the effects. Returns them, or why the fact was refused. */
   tell(at, fact) {
     const tab = this.tabs[at];
     const { plan } = tab;

@@ -24,9 +24,18 @@ pub(super) struct Calls {
     results: Names,
 }
 
+/// Whether a call has its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum CallAnswer {
+    Missing,
+    Given,
+    /// An earlier turn has it. Another call can then have the call's id: some models name calls after their tools, or
+    /// count them.
+    Past,
+}
+
 /// A call of the conversation.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
@@ -39,12 +48,15 @@ pub(super) struct Call {
     is_restarted: bool,
     /// How many bytes of its arguments a stream has repeated.
     pub(super) heard: usize,
-    pub(super) is_answered: bool,
-    /// Whether an earlier turn has its result. Another call can then have its id: some models name calls after their
-    /// tools, or count them.
-    pub(super) is_past: bool,
+    pub(super) answer: CallAnswer,
     /// The run in which it began; 0 for a run of an earlier turn.
     pub(super) run: u64,
+}
+
+impl Call {
+    pub(super) fn is_answered(&self) -> bool {
+        self.answer != CallAnswer::Missing
+    }
 }
 
 impl Run {
@@ -66,6 +78,7 @@ impl Run {
     pub(super) fn know_call(&mut self, id: &str, name: &str, message: usize) {
         let (number, is_new) = self.calls.names.number(id);
         if is_new {
+            let is_answered = self.calls.results.get(id).is_some();
             self.calls.list.push(Call {
                 id: id.to_owned(),
                 name: name.to_owned(),
@@ -74,8 +87,7 @@ impl Run {
                 is_open: false,
                 is_restarted: false,
                 heard: 0,
-                is_answered: self.calls.results.get(id).is_some(),
-                is_past: false,
+                answer: if is_answered { CallAnswer::Given } else { CallAnswer::Missing },
                 run: 0,
             });
         } else if let Some(call) = self.calls.list.get_mut(number as usize) {
@@ -84,7 +96,7 @@ impl Run {
             }
             if !self.is_begun {
                 // Another call with this id: results before it answer the earlier call.
-                (call.is_answered, call.is_past) = (false, false);
+                call.answer = CallAnswer::Missing;
             }
         }
     }
@@ -104,7 +116,9 @@ impl Run {
         call.index = Some(index);
         call.message = message;
         call.run = runs;
-        call.is_answered &= !std::mem::take(&mut call.is_past);
+        if call.answer == CallAnswer::Past {
+            call.answer = CallAnswer::Missing;
+        }
         true
     }
 
@@ -112,8 +126,7 @@ impl Run {
     pub(super) fn note_answered(&mut self, id: &str, is_past: bool) {
         self.calls.results.number(id);
         if let Some(call) = self.call_mut(id) {
-            call.is_answered = true;
-            call.is_past |= is_past;
+            call.answer = call.answer.max(if is_past { CallAnswer::Past } else { CallAnswer::Given });
         }
     }
 
@@ -155,8 +168,8 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let is_repeated = self.repeat.is_on();
-        let is_past = self.call(id).is_some_and(|call| call.is_past);
-        if let Some(call) = self.call_mut(id).filter(|call| !call.is_past) {
+        let is_past = self.call(id).is_some_and(|call| call.answer == CallAnswer::Past);
+        if let Some(call) = self.call_mut(id).filter(|_| !is_past) {
             call.is_restarted = !is_repeated;
             call.heard = 0;
             let was_open = std::mem::replace(&mut call.is_open, true);
@@ -194,8 +207,7 @@ impl Run {
             is_open: true,
             is_restarted: false,
             heard: 0,
-            is_answered: false,
-            is_past: false,
+            answer: CallAnswer::Missing,
             run: runs,
         };
         if let Some(known) = self.call_mut(id) {
@@ -345,7 +357,7 @@ impl Run {
     pub(super) fn keep_result(&mut self, result: conversation::Message) {
         let is_first = self.calls.results.number(result.call_id()).1;
         let call = self.call(result.call_id());
-        let is_new = call.map_or(is_first, |call| !call.is_answered);
+        let is_new = call.map_or(is_first, |call| !call.is_answered());
         let maker = call.and_then(|call| self.messages.get(call.message)?.place);
         let messages = &mut self.conversation.messages;
         let is_same = |message: &&mut conversation::Message| {

@@ -161,7 +161,7 @@ impl Run {
 
     /// The answer: the last shown message, if it has a text.
     fn output(&mut self) -> Option<Object<'static>> {
-        let is_shown = |message: &super::messages::Message| message.is_shown && !message.is_reasoning;
+        let is_shown = |message: &super::messages::Message| message.is_shown && !message.is_reasoning();
         let number = self.messages.iter().rposition(is_shown)?;
         let said = self.kept(number)?.text.clone().filter(|text| !text.is_empty())?;
         let message = self.messages.get(number).filter(|message| message.thread_id == MAIN_THREAD)?;
@@ -206,7 +206,7 @@ impl Run {
         for call in &self.calls.list {
             let is_named = match named {
                 Some(named) => named.iter().any(|id| id.as_str() == Some(&call.id)),
-                None => call.run == self.runs && call.run > 0 && !call.is_answered,
+                None => call.run == self.runs && call.run > 0 && !call.is_answered(),
             };
             // Calls of tools that the page did not declare are the server's.
             let is_own = self.start.own_tools.contains(&call.name);

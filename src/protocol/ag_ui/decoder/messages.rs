@@ -17,18 +17,36 @@ fn id_in(key: &str) -> &str {
     key.strip_prefix('\0').unwrap_or(key)
 }
 
+/// What a message is to the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MessageKind {
+    /// The agent's text.
+    Text,
+    /// The agent's reasoning.
+    Reasoning,
+    /// It is not shown.
+    Hidden,
+}
+
+impl MessageKind {
+    fn of(role: &str) -> Self {
+        match role {
+            "assistant" => Self::Text,
+            REASONING => Self::Reasoning,
+            _ => Self::Hidden,
+        }
+    }
+}
+
 /// A message of the conversation.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "what has happened to it, in any order")]
 pub(super) struct Message {
     /// Its id among the turn's messages.
     pub(super) id: String,
     pub(super) thread_id: String,
     /// Its place in the conversation; `None` if a snapshot has dropped it.
     pub(super) place: Option<usize>,
-    pub(super) is_reasoning: bool,
-    /// Whether it is the agent's text for the user.
-    pub(super) is_shown_to_user: bool,
+    pub(super) kind: MessageKind,
     /// Whether it began in this turn.
     pub(super) is_of_turn: bool,
     /// Whether this turn has shown it.
@@ -40,6 +58,12 @@ pub(super) struct Message {
     pub(super) calls: u32,
     /// The finish reason; empty until it has finished.
     finish_reason: &'static str,
+}
+
+impl Message {
+    pub(super) fn is_reasoning(&self) -> bool {
+        self.kind == MessageKind::Reasoning
+    }
 }
 
 impl Run {
@@ -96,8 +120,7 @@ impl Run {
                 id: id_in(key).to_owned(),
                 thread_id: thread_id.to_owned(),
                 place,
-                is_reasoning: role == REASONING,
-                is_shown_to_user: matches!(role, "assistant" | REASONING),
+                kind: MessageKind::of(role),
                 is_of_turn: self.is_begun,
                 is_shown: false,
                 is_open: false,
@@ -188,7 +211,7 @@ impl Run {
             message.is_open = false;
             // A finished message may have got calls afterwards that are not finished yet.
             let was_finished = is_repeated && !message.finish_reason.is_empty();
-            if !message.is_reasoning && !was_finished {
+            if !message.is_reasoning() && !was_finished {
                 self.finish(number, sink);
             }
         }
@@ -273,7 +296,7 @@ impl Run {
         let sequence_number = self.emitted + 1;
         let Some(message) = self.messages.get(number).filter(|message| message.is_shown) else { return };
         self.emitted = sequence_number;
-        let field = if message.is_reasoning { TextField::Reasoning } else { TextField::Content };
+        let field = if message.is_reasoning() { TextField::Reasoning } else { TextField::Content };
         let (id, thread_id) = (&*message.id, &*message.thread_id);
         let source = u32::try_from(number).unwrap_or_default();
         sink.delta(
@@ -295,13 +318,13 @@ impl Run {
     /// Shows a message, unless it is already shown, or is not for the user.
     pub(super) fn show(&mut self, number: usize, sink: &mut dyn EventSink) {
         let Some(message) = self.messages.get_mut(number) else { return };
-        let is_settled = message.is_shown && (message.is_reasoning || self.unclaimed.is_empty());
-        if is_settled || !message.is_shown_to_user {
+        let is_settled = message.is_shown && (message.is_reasoning() || self.unclaimed.is_empty());
+        if is_settled || message.kind == MessageKind::Hidden {
             return;
         }
         let is_new = !std::mem::replace(&mut message.is_shown, true);
         let (id, thread_id, is_reasoning) =
-            (message.id.clone(), message.thread_id.clone(), message.is_reasoning);
+            (message.id.clone(), message.thread_id.clone(), message.is_reasoning());
         let before = self.claim(number, &thread_id);
         if !is_new {
             // Reasoning after the beginning of a message is a separate message.
@@ -362,7 +385,7 @@ impl Run {
         for number in 0..self.messages.len() {
             let Some(message) = self.messages.get_mut(number) else { return };
             message.is_open = false;
-            let is_continued = message.is_reasoning && !self.unclaimed.contains(&number);
+            let is_continued = message.is_reasoning() && !self.unclaimed.contains(&number);
             if !is_continued {
                 self.finish(number, sink);
             }

@@ -208,7 +208,7 @@ impl Run {
             if let Some(call) = ids.heard(message.call_id()) {
                 message.set_call_id(call);
             }
-            if !self.call(message.call_id()).is_some_and(|call| call.is_answered) {
+            if !self.call(message.call_id()).is_some_and(|call| call.is_answered()) {
                 let content = message.content().unwrap_or_else(|| "".into());
                 self.keep_result(message.clone());
                 // A content that is neither a text nor a list is ignored.
@@ -264,7 +264,7 @@ impl Run {
             let text = kept.and_then(|kept| kept.text.as_deref()).unwrap_or_default();
             let begins = message.text.as_ref().is_some_and(|whole| whole.starts_with(text));
             known.is_of_turn
-                && known.is_reasoning == is_reasoning
+                && known.is_reasoning() == is_reasoning
                 && known.heard == 0
                 && !text.is_empty()
                 && begins

@@ -6,6 +6,7 @@ use crate::protocol::fields::wrong;
 
 use super::super::conversation::Message;
 use super::super::reconcile::{Matched, matched, merged};
+use super::calls::CallAnswer;
 use super::{Problem, Run, check, event, put, with_text};
 
 impl Run {
@@ -64,9 +65,10 @@ impl Run {
         let mut results = Vec::new();
         for (at, Matched { message, ours }) in matched.iter().enumerate() {
             let call_id = message.call_id();
-            let is_unheard = match self.call(call_id).filter(|call| !call.is_past) {
-                Some(call) => !call.is_answered,
-                None => ours.is_none() && last.is_none_or(|last| at > last),
+            let is_unheard = match self.call(call_id).map(|call| call.answer) {
+                Some(CallAnswer::Missing) => true,
+                Some(CallAnswer::Given) => false,
+                Some(CallAnswer::Past) | None => ours.is_none() && last.is_none_or(|last| at > last),
             };
             if message.role() == "tool" && is_unheard {
                 let content = message.content().unwrap_or_else(|| "".into());

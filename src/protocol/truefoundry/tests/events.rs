@@ -46,7 +46,7 @@ fn section_3_2_every_type_has_its_rust_type() {
 }
 
 #[test]
-fn section_1_2_fields_that_nobody_knows_stay() {
+fn section_1_2_unknown_fields_stay() {
     for mut wire in complete_events() {
         wire["x_new"] = json!({"deep": [1, null, "é"]});
         if wire["state"].is_object() {

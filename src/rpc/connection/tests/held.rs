@@ -152,7 +152,7 @@ fn a_request_without_a_response_is_sent_again_under_its_id_at_every_step() {
 }
 
 #[test]
-fn a_call_that_nobody_waits_for_any_more_is_not_sent_again() {
+fn an_aborted_call_is_not_sent_again() {
     let mut relayed = Relayed::streaming();
     relayed.play.asks(3, Call::CancelTurn, r#"{"sessionId":"s1","turnId":"u"}"#);
     relayed.play.hears(Input::Broken);

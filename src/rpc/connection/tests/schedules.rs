@@ -90,7 +90,7 @@ impl World {
         };
         let params = r#"{"sessionId":"s1","turnId":"u","input":[{"type":"user.message","content":"Hi"}]}"#;
         world.asks(Call::CreateTurnStream, params);
-        while world.client.calls.iter().any(|call| !call.is_read) {
+        while world.answers.is_empty() {
             for act in [Act::Opens, Act::Up, Act::Answers, Act::Down] {
                 world.does(act);
             }

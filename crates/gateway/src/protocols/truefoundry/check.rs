@@ -1,4 +1,4 @@
-//! Whether an input fits the turn that it follows: all that is pending is answered, nothing else.
+//! Whether an input fits the turn that it follows: it answers every pending call, and nothing else.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::store::{Pending, PendingCall};
 /// Why an input is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It could never be right.
+    /// No state of the conversation allows it.
     Malformed(String),
     /// It does not fit the state of the conversation.
     Unfit(String),
@@ -31,7 +31,7 @@ impl Refusal {
     }
 }
 
-/// What an accepted input comes to.
+/// The result of an accepted input.
 #[derive(Debug, Default)]
 pub(crate) struct Accepted {
     pub(crate) text: String,

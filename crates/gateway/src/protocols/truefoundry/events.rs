@@ -65,7 +65,7 @@ pub(crate) async fn of_session(
     let key = |event: &SessionEvent| event.key.clone();
     let page = match paginate(from(anchor), key, token.as_ref(), limit) {
         Some(page) => page,
-        // The token's turn lies on another branch by now: go on along that one.
+        // The token's turn is on another branch by now: continue along that one.
         None => paging.page(from(token.as_ref().and_then(turn_of)), key, limit)?,
     };
     Ok(list(page, limit, |event| event))

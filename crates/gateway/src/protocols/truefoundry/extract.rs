@@ -14,7 +14,7 @@ use crate::error::ApiError;
 
 /// The largest body that is read.
 const BODY_LIMIT: usize = 30 * 1024 * 1024;
-/// How far an oversized body is read and thrown away, so that its sender gets to read the answer.
+/// How much of an oversized body is read and discarded, so that its sender can read the response.
 const DRAIN_LIMIT: usize = 4 * BODY_LIMIT;
 
 /// A JSON object as the body; an empty body is an empty object.

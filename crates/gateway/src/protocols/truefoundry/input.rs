@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agents::{Approval, Attachment};
 use crate::content;
 
-/// One item, as it came and as it is shown again.
+/// An item, as received and as it is shown again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 pub(crate) enum InputItem {

@@ -21,7 +21,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The event that opens the message on the stream: nothing in it yet.
+    /// The event that begins the message on the stream, still empty.
     pub(super) fn base<'a>(&'a self, thread_id: &'a str) -> ModelMessage<'a> {
         ModelMessage {
             kind: "model.message",
@@ -92,7 +92,7 @@ pub(super) fn complete<'a>(draft: &'a Draft<Head>, reason: &'static str, usage: 
     }
 }
 
-/// The tokens of a message before which there were so many in its conversation.
+/// The tokens of a message, after this many tokens of its conversation.
 pub(super) fn usage(draft: &Draft<Head>, context_tokens: usize) -> Usage {
     let arguments = draft.calls.iter().map(|call| tokens(&call.arguments)).sum::<usize>();
     Usage {

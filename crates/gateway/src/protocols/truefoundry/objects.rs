@@ -158,7 +158,7 @@ impl TurnObject {
         Self::with_state(session, turn, dialect, ended)
     }
 
-    /// The turn as it was when it began, however fast it is.
+    /// The turn as it was at its beginning, even if it has ended since.
     pub(crate) fn started(session: &Session, turn: &Turn, dialect: Dialect) -> Self {
         Self::with_state(session, turn, dialect, None)
     }

@@ -26,7 +26,7 @@ pub(crate) struct TurnRecorder {
     /// Where the user's browser reaches this gateway.
     origin: String,
     drafts: Drafts<Head>,
-    /// The message that each call stands in.
+    /// The message of each call.
     sources: HashMap<String, String>,
     /// The last complete message of each thread.
     outputs: HashMap<String, Box<RawValue>>,
@@ -152,7 +152,7 @@ impl TurnRecorder {
         });
     }
 
-    /// A sub-agent's end is first an empty result of the call that started it.
+    /// Before a sub-agent's end comes an empty result of the call that started it.
     fn end_thread(&mut self, agent: SubAgent, failure: Option<String>) {
         self.respond(agent.parent_thread.clone(), agent.parent_call.clone(), String::new());
         let output = self.outputs.remove(&agent.thread);
@@ -279,7 +279,7 @@ impl TurnRecorder {
         self.done(None, required_actions);
     }
 
-    /// The script is through, or the agent failed.
+    /// The script has ended, or the agent failed.
     pub(super) fn end(&mut self, failure: Option<String>) {
         match failure {
             None => {
@@ -321,7 +321,7 @@ pub(super) fn id_line(number: u64) -> String {
     format!("id: {number}\n")
 }
 
-/// The JSON of an event. Our own types always serialize; `null` would stand for a defect.
+/// The JSON of an event. Our own types always serialize; `null` would show a defect.
 fn raw(event: &impl Serialize) -> Box<RawValue> {
     to_raw_value(event).unwrap_or_default()
 }

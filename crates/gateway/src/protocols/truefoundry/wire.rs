@@ -1,4 +1,4 @@
-//! Events and turn states as they stand on the wire (TrueFoundry turn events, SDK 0.4.2).
+//! Events and turn states as they are on the wire (TrueFoundry turn events, SDK 0.4.2).
 
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -1,11 +1,11 @@
-//! What a turn wants to use: skills, tool servers, single tools; and which of them it may not.
+//! The capabilities that a turn asks for: skills, tool servers, single tools; and which of them are rejected.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::agents::exists;
 
-/// One thing that a turn asks for.
+/// A capability that a turn asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Capability {
     id: String,
@@ -29,7 +29,7 @@ enum Scope {
     User,
 }
 
-/// One that the turn has to do without.
+/// A rejected capability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Rejected {
     #[serde(flatten)]
@@ -108,7 +108,7 @@ impl Capability {
     }
 }
 
-/// Those that a turn has to do without.
+/// The rejected ones among these capabilities.
 pub(super) fn rejected(wanted: &[Capability]) -> Vec<Rejected> {
     let rejected = wanted.iter().enumerate().filter_map(|(index, capability)| {
         let reason = capability.reason(&wanted[..index])?;

@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// How many characters a request's id has.
+/// The length of a request's id, in characters.
 const ID_LENGTH: usize = 21;
 const VERSION: &str = "2.0";
 
-/// A request that has the right form.
+/// A well-formed request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Request {
     pub(super) id: String,
@@ -16,14 +16,14 @@ pub(super) struct Request {
     params: Map<String, Value>,
 }
 
-/// An error as the client gets it.
+/// An error as the client receives it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Failure {
     pub(super) code: i64,
     pub(super) message: String,
 }
 
-/// A frame that is no request, and the id under which it is answered, if it has one.
+/// A frame that is not a valid request, and the id for the response, if the frame has one.
 #[derive(Debug, PartialEq)]
 pub(super) struct Malformed {
     pub(super) id: Option<String>,
@@ -35,7 +35,7 @@ impl Failure {
         Self { code: -32700, message: "failed to parse JSON-RPC payload".to_owned() }
     }
 
-    /// A frame that is no request, and also all that a method itself refuses.
+    /// The error of a frame that is not a valid request, and of everything that a method refuses.
     pub(super) fn refused(message: impl Into<String>) -> Self {
         Self { code: -32600, message: message.into() }
     }
@@ -91,12 +91,12 @@ impl Request {
         Ok(Self { id, method, params })
     }
 
-    /// A parameter that is a text.
+    /// A parameter, if it is a text.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.params.get(name)?.as_str()
     }
 
-    /// The parameters as a method wants them.
+    /// The parameters, as the type that the method expects.
     pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_value(Value::Object(self.params.clone()))
             .map_err(|error| Failure::invalid_params(&self.method, error))
@@ -114,7 +114,7 @@ fn id_of(frame: &Map<String, Value>) -> Result<String, String> {
     }
 }
 
-/// The answer of a method.
+/// The response of a method.
 pub(super) fn result(id: &str, result: impl Serialize) -> String {
     json!({"jsonrpc": VERSION, "id": id, "result": result}).to_string()
 }
@@ -134,7 +134,7 @@ pub(super) fn notification(method: &str, params: impl Serialize) -> String {
     serde_json::to_string(&Notification { jsonrpc: VERSION, method, params }).unwrap_or_default()
 }
 
-/// Whether a frame that was written here says that a turn is over.
+/// Whether a frame that this module wrote reports the end of a turn.
 pub(super) fn ends_turn(frame: &str) -> bool {
     ["turn/completed", "turn/failed"]
         .iter()

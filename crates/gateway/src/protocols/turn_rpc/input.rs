@@ -66,7 +66,7 @@ struct ByteRange {
 }
 
 impl UserInput {
-    /// What is wrong with it.
+    /// The problem with this part, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Text { text, text_elements } => {
@@ -119,7 +119,7 @@ impl UserInput {
         }
     }
 
-    /// For the agent.
+    /// The file that the agent gets.
     fn file(&self) -> Option<Attachment> {
         let (name, address) = match self {
             Self::Text { .. } | Self::Mention { .. } => return None,

@@ -62,7 +62,7 @@ impl Inline {
 }
 
 impl Open {
-    /// Text that stands in no paragraph of its own, as in the items of a tight list, becomes one.
+    /// Text outside of a paragraph, as in the items of a tight list, becomes a paragraph.
     fn flush(&mut self) {
         let inline = self.inline.take();
         if !inline.text.is_empty() {
@@ -132,7 +132,7 @@ impl Builder {
         ) {
             return self.inline().close();
         }
-        // What ends has begun: the document itself stays.
+        // Every end has a beginning, so the document itself stays.
         let Some(mut ended) = self.open.pop() else { return };
         match tag {
             TagEnd::Paragraph | TagEnd::HtmlBlock => {

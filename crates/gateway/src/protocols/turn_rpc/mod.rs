@@ -9,7 +9,7 @@
 //!   items of these steps;
 //! - `tool`, `markdown`, `turn_writer`, `event`: how items and their deltas look, and how they are sent;
 //! - `thread`, `turn`: what is kept, and which sockets are notified;
-//! - `traps`: what goes wrong on purpose.
+//! - `traps`: planned faults of turns.
 
 mod asked;
 mod capability;
@@ -55,7 +55,7 @@ use thread::{App, Threads};
 const PATH: &str = "/turn-rpc";
 /// The space of its threads.
 const SPACE: &str = "turn-rpc";
-/// The session that stands for all sockets, whatever threads they serve.
+/// The one session of all sockets, which can serve any threads.
 const SOCKETS: &str = "turn-rpc";
 
 /// The family, with nothing kept yet.

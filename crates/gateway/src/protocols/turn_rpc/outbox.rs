@@ -12,7 +12,7 @@ use crate::lock::lock;
 /// protocol allows.
 const MOST_WAITING: usize = 256 * 1024 * 1024;
 
-/// One thing that a socket does next.
+/// An action of a socket.
 #[derive(Debug)]
 pub(super) enum Out {
     Frame(OutFrame),
@@ -62,7 +62,7 @@ impl Outbox {
         *queue = Queue { closed: true, ..Queue::default() };
     }
 
-    /// The next thing to do; waits until there is one.
+    /// The next action; waits until there is one.
     pub(super) async fn next(&self) -> Out {
         loop {
             if let Some(out) = self.take() {

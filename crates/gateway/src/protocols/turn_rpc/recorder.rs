@@ -118,7 +118,7 @@ impl Recorder {
             Step::Remember { key, value } => {
                 self.main.out.thread.state().memory.insert(key, value);
             }
-            // Servers, sandboxes and their files are not seen here.
+            // This protocol does not show servers, sandboxes and their files.
             Step::Connect { .. }
             | Step::CreateSandbox { .. }
             | Step::WriteFile { .. }
@@ -132,7 +132,7 @@ impl Recorder {
         writer(&mut self.main, &mut self.tasks, thread)
     }
 
-    /// The model's connection breaks. If that is within a message, its recovery begins, and the result is true.
+    /// The model's connection breaks. Returns whether this is within a message, whose recovery then begins.
     fn break_off(&mut self) -> bool {
         let Some(draft) = self.drafts.end_on(MAIN) else { return false };
         let item = self.main.break_off(draft.own);
@@ -149,8 +149,7 @@ impl Recorder {
         self.main.out.notify("context/compressed", compressed);
     }
 
-    /// Everything is allowed, and questions have the answer that the agent recommends: this
-    /// protocol cannot ask.
+    /// Allows everything, and answers questions as the agent recommends: this protocol cannot ask.
     pub(super) fn answer_all(&mut self) -> Answers {
         let mut answers = Answers::default();
         let approvals = std::mem::take(&mut self.approvals);
@@ -195,7 +194,7 @@ impl Recorder {
         self.main.latest = Some(ItemRef { id, kind: "reasoning" });
     }
 
-    /// The turn was ended from outside: so are those that it waits for.
+    /// The turn was ended from outside, and so are the turns that it waits for.
     pub(super) fn abandon(&mut self) {
         for task in self.tasks.values() {
             let out = &task.writer.out;

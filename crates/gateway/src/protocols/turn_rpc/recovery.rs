@@ -1,4 +1,4 @@
-//! What is tried again, and its events: recovery of items, retries of tools, limits of the loop.
+//! Repeated attempts and their events: recovery of items, retries of tools, limits of the loop.
 
 use serde_json::{Value, json};
 
@@ -30,19 +30,19 @@ pub(super) enum RecoveryEvent {
     Budget,
 }
 
-/// What a turn has under repair.
+/// The recoveries of a turn.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    /// The latest job, which may be over.
+    /// The latest job, which may have ended.
     job: Option<Job>,
-    /// What the turn fails with.
+    /// The error that the turn fails with.
     failure: Option<String>,
     episode: Option<String>,
     tool_attempt: u64,
 }
 
 impl Recovery {
-    /// What the turn fails with, if a recovery was used up.
+    /// The error that the turn fails with, if a recovery has no attempts left.
     pub(super) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }

@@ -10,14 +10,14 @@ use super::tool::Outcome;
 use crate::agents::{self, MAIN, Message, MessageKey, Play, Prompt, Step, Steps, SubAgent, Tool, call_id};
 use crate::turns::Cue;
 
-/// What a turn does, made as it is asked for.
+/// The acts of a turn, created on demand.
 pub(super) type Acts = Box<dyn Iterator<Item = Act> + Send>;
 
-/// One thing that a scripted agent does, beyond what all protocols know.
+/// An act of a scripted agent. Most acts exist only in this protocol.
 #[derive(Debug)]
 pub(super) enum Act {
     Step(Step),
-    /// The conversation so far is made shorter.
+    /// The conversation so far is compressed.
     Compress,
     /// A call has output.
     Output {
@@ -51,7 +51,7 @@ impl From<Act> for Cue<Act> {
 }
 
 impl Act {
-    /// Whether it is seen on the wire, so that the pace of the turn counts it.
+    /// Whether it is visible on the wire, so that the turn's pace applies to it.
     pub(super) fn is_seen(&self) -> bool {
         match self {
             Self::Step(step) => step.is_event(),

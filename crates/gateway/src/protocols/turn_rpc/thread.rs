@@ -53,7 +53,7 @@ pub(super) enum Visibility {
     Hidden,
 }
 
-/// What a client may say of a thread that it makes.
+/// What a client may set when it creates a thread.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Settings {
     pub(super) name: Option<String>,
@@ -81,7 +81,7 @@ pub(super) struct Thread {
     state: Mutex<State>,
 }
 
-/// What changes about a thread.
+/// The parts of a thread that change.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) settings: Settings,
@@ -111,7 +111,7 @@ impl Threads {
         lock(&self.0).get(id).cloned()
     }
 
-    /// The thread of this id, which is made if there is none.
+    /// The thread with this id. Creates it if there is none.
     pub(super) fn find_or_make(&self, store: &Store, id: &str, settings: Settings) -> Arc<Thread> {
         let mut threads = lock(&self.0);
         let thread = threads.entry(id.to_owned()).or_insert_with(|| {
@@ -263,7 +263,7 @@ impl State {
     }
 
     pub(super) fn turn(&mut self, id: &str) -> Option<&mut Record> {
-        // Those that are still of interest are the latest.
+        // Only the latest are still of interest.
         self.turns.iter_mut().rev().find(|turn| turn.id == id)
     }
 
@@ -271,7 +271,7 @@ impl State {
         self.turns.iter().find(|turn| turn.is_running())
     }
 
-    /// Adds a turn and sends that it began: at once, or after some notifications of its agent.
+    /// Adds a turn, and announces it: at once, or after some notifications of its agent.
     pub(super) fn begin(&mut self, thread: &Thread, record: Record) {
         let id = record.id.clone();
         let at_once = record.opening.as_ref().is_none_or(|opening| opening.left == 0);
@@ -282,7 +282,7 @@ impl State {
         }
     }
 
-    /// Counts the notifications of the agent before its turn is sent to have begun.
+    /// Counts the agent's notifications before its turn is announced.
     fn before_notification(&mut self, thread: &Thread, turn: &str) {
         let Some(opening) = self.turn(turn).and_then(|record| record.opening.as_mut()) else { return };
         if opening.left == 0 {

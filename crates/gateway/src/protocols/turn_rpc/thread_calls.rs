@@ -11,7 +11,7 @@ use super::reply::Reply;
 use super::thread::{Left, Settings, Thread};
 use super::workspace::WORKSPACE;
 
-/// The one sandbox policy that there is.
+/// The only sandbox policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) enum Sandbox {
     FullAccess,

@@ -1,4 +1,4 @@
-//! `turn/timeline`: a turn with all that its tasks did, in the order of time.
+//! `turn/timeline`: a turn with everything that its tasks did, in chronological order.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn yes() -> bool {
     true
 }
 
-/// One item, with what it is sorted by.
+/// An item with its sort key.
 struct Item {
     occurred_at: i64,
     /// The turn's own come before those of its tasks, and these before what children did.

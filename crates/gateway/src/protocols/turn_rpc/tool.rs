@@ -8,7 +8,7 @@ use crate::json;
 
 const MIB: u64 = 1024 * 1024;
 
-/// One call and what it has put out so far.
+/// A call and its output so far.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) id: String,
@@ -33,7 +33,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The outcome that a tool's text stands for.
+    /// The outcome that a tool's text represents.
     pub(super) fn of(content: &str) -> Self {
         let error = content.starts_with("Error:").then_some("execution_failed");
         Self {

@@ -1,12 +1,12 @@
-//! What goes wrong with a turn, on request.
+//! Faults of a turn, on request.
 
 use crate::faults::traps;
 
 traps! {
-    // What other protocols know as well.
+    // Other protocols have these too.
     SILENCE = "silence:MS": "turn-rpc: the provider says nothing for so long",
     UNKNOWN_TYPE = "unknown-type": "turn-rpc: an event of an unknown type",
-    // What only this one knows.
+    // Only this protocol has these.
     DROP_DELTAS = "drop-deltas[:N]": "turn-rpc: all deltas get lost, or every N-th",
     LATE_DELTA = "late-delta": "turn-rpc: a text's last delta comes after its item is complete",
     EARLY_EVENTS = "early-events": "turn-rpc: the agent's first events come before the response to turn/start",

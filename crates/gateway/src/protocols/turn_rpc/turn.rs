@@ -9,7 +9,7 @@ use super::event::{Event, ItemRef, Place};
 use super::reply::Reply;
 use crate::{json, store};
 
-/// How a turn stands.
+/// The state of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) enum Status {
     InProgress,
@@ -45,7 +45,7 @@ pub(super) struct TaskEvent {
     pub(super) sequence: u64,
     pub(super) occurred_at: i64,
     pub(super) event: Value,
-    /// Whether it is left out unless one asks for such events.
+    /// Whether lists leave it out unless the request includes such events.
     pub(super) collapsed: bool,
 }
 
@@ -164,7 +164,7 @@ impl Record {
     }
 }
 
-/// The present in milliseconds.
+/// The current time in milliseconds.
 pub(super) fn now() -> i64 {
     crate::time::now().as_millisecond()
 }

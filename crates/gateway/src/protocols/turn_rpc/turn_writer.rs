@@ -51,7 +51,7 @@ pub(super) struct Delta<'a> {
     pub(super) whole: &'a str,
 }
 
-/// A piece of an item as it is written. There are so many of them that they are not made of maps.
+/// A piece of an item as it is written. They are so frequent that this is a struct, not a map.
 #[derive(Debug, Serialize)]
 struct ItemDelta<'a> {
     workspace_id: &'a str,

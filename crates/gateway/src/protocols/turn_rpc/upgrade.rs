@@ -1,4 +1,4 @@
-//! A WebSocket is opened: who may, and from where.
+//! Opens a WebSocket: which callers and origins may open one.
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Query};

@@ -1,4 +1,4 @@
-//! The one workspace that there is.
+//! The only workspace.
 
 use serde_json::{Value, json};
 

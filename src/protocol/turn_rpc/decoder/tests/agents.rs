@@ -131,7 +131,7 @@ fn threads_of_others_are_left_alone() {
 }
 
 #[test]
-fn what_a_sub_agent_asks_that_nobody_knows_is_refused() {
+fn an_unknown_request_of_a_sub_agent_is_refused() {
     let mut turn = Reading::codex();
     begin(&mut turn, "a", "u");
     ask(&mut turn, "a", 0, "item/newer/request");

@@ -92,7 +92,7 @@ fn newer_requests_are_not_lost() {
 }
 
 #[test]
-fn a_request_that_nobody_knows_is_refused() {
+fn an_unknown_request_is_refused() {
     let mut turn = Reading::codex();
     ask(&mut turn, &json!("x"), "item/newer/request", json!({}));
     let said = turn.decoder.follow_up_requests().expect("a response").to_json();

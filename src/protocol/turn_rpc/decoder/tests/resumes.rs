@@ -63,7 +63,7 @@ fn a_turn_that_is_not_there_any_more_ends_with_an_error() {
 }
 
 #[test]
-fn whoever_answers_elsewhere_is_noticed() {
+fn an_answer_of_another_client_is_noticed() {
     for (flags, left) in [(json!(["waitingOnApproval"]), 1), (json!([]), 0)] {
         let mut turn = Reading::codex();
         turn.hear(&json!({"method": "item/fileChange/requestApproval", "id": 3, "params": {"threadId": "t", "turnId": "u", "itemId": "c"}}));
