@@ -153,15 +153,12 @@ impl Used {
     ) -> Result<tokio::sync::MutexGuard<'_, Copy>, LogError> {
         let came = Instant::now();
         let mut copy = self.copy.lock().await;
-        let read = match copy.read.as_ref().and_then(|read| read.since(came)) {
-            Some(read) => read,
-            None => {
-                let begun = Instant::now();
-                let read = copy.refresh(server, path).await;
-                copy.read = Some(Flight::over(begun, &read));
-                read
-            }
-        };
+        if let Some(read) = copy.read.as_ref().and_then(|read| read.since(came)) {
+            return read.map(|()| copy);
+        }
+        let begun = Instant::now();
+        let read = copy.refresh(server, path).await;
+        copy.read = Some(Flight::over(begun, &read));
         read.map(|()| copy)
     }
 }
