@@ -1,7 +1,7 @@
 // The package against CopilotKit's runtime: a run goes on after a broken connection, and is stopped.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { connect } from "../../../pkg/dist/index.js";
+import { allow, connect } from "../../../pkg/dist/index.js";
 import { pause } from "../parts.mjs";
 import { startServer } from "./servers.mjs";
 
@@ -79,6 +79,18 @@ test("a call of the page's tool, cut after any frame, is answered once", async (
     await played.waitForCompletion();
     assert.deepEqual([titles, asked], [["Wall"], ["run", "connect", "run"]], `after ${frames}`);
     assert.deepEqual(played.turns.map(textOf), ["Please pick. ", 'Done. I got: "red 1"'], `after ${frames}`);
+  }
+});
+
+test("an approval whose run is cut after any frame is given once", async () => {
+  for (let frames = 1; frames < 6; frames += 1) {
+    const { session, asked } = await open([undefined, frames], "chat");
+    const asking = session.createTurn("approve");
+    await asking.waitForCompletion();
+    const answer = session.createTurn(asking.snapshot().required_actions.map((action) => allow(action)));
+    await answer.waitForCompletion();
+    assert.deepEqual([answer.status, textOf(answer)], ["done", 'Done. I got: {"approved":true}'], `after ${frames}`);
+    assert.deepEqual(asked, ["run", "run", "connect"], `after ${frames}`);
   }
 });
 

@@ -21,13 +21,17 @@ export function install(options) {
     say: async (text, { id, ...more } = {}) => play(await (id ? again(id) : own(more)), text),
     /** Says something in the same session as before. */
     next: (text) => play(ours.session, text),
-    /** Says something that makes the page's tool be called. Returns what its last turn came to, and the titles of the calls. */
-    async pick(text) {
+    /**
+     * Says something that makes the page's tool be called, which fails if there is a failure. Returns what the last turn came
+     * to, and the titles of the calls.
+     */
+    async pick(text, failure) {
       const session = await own();
       const titles = [];
       const parameters = { type: "object", properties: { title: { type: "string" } } };
       const pick = ({ title }) => {
         titles.push(title);
+        if (failure) throw new Error(failure);
         return `red for ${title}`;
       };
       session.tools({ pick_color: { description: "Lets the user pick.", parameters, run: pick } });
@@ -36,11 +40,11 @@ export function install(options) {
       const last = run.turns.at(-1);
       return kit.plain({ session: session.id, titles, status: last.status, text: textOf(last), waits: last.snapshot().required_actions });
     },
-    /** After a reload: all that waits in a session, answered alike. */
-    async answer(id, how) {
+    /** After a reload: all that waits in a session, each answered in its way. */
+    async answer(id, hows) {
       const session = await again(id);
       const { last } = await session.history();
-      return play(session, last.snapshot().required_actions.map((action) => answered(action, how)));
+      return play(session, last.snapshot().required_actions.map((action, at) => answered(action, hows[at])));
     },
     /** After a reload: the texts of the turns of a session, and the state and the reasoning of the last one. */
     async recall(id) {
@@ -48,6 +52,18 @@ export function install(options) {
       const { agent_state, threads } = turns.last.snapshot();
       const reasoning = threads[0].messages.map(({ reasoning_content }) => reasoning_content ?? "").join("");
       return kit.plain({ texts: turns.map(textOf), state: agent_state, reasoning });
+    },
+    /** After a reload in the middle of a run: how its turn ends. */
+    async resume(id) {
+      ours.session = await again(id);
+      const { last } = await ours.session.resume();
+      await last.waitForCompletion().catch(() => {});
+      return kit.plain({ status: last.status, error: last.snapshot().error?.body?.code ?? null, text: textOf(last) });
+    },
+    /** Says something at another address. */
+    async sayAt(baseUrl, text) {
+      const session = await (await kit.client({ baseUrl })).agents.createSession("any", options);
+      return { ...(await play(session, text)), kept: session.messages() };
     },
     /** Begins a turn. Returns the session's id. */
     async begin(text) {

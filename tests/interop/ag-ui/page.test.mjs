@@ -7,13 +7,14 @@ import { startTap } from "../tirea/tap.mjs";
 import { install } from "./page.mjs";
 import { approvalOf, SERVERS, startServer, thoughtOf } from "./servers.mjs";
 
-for (const [name, { path, options = {}, asks }] of Object.entries(SERVERS)) {
+for (const [name, { path, options = {}, asks, isMixed = true }] of Object.entries(SERVERS)) {
   describe(`${name}, in a page`, () => {
     const ends = [];
     const onStop = (end) => ends.push(end);
     const isRecovered = options.recovery === "connect";
     let tap;
     let page;
+    let nowhere;
     const reload = async () => {
       await page.reloadAll();
       await page.evaluate(install, options);
@@ -24,6 +25,7 @@ for (const [name, { path, options = {}, asks }] of Object.entries(SERVERS)) {
       const relay = await startRelay(tap.url, {}, onStop);
       const site = await startSite(onStop);
       page = await openPage(await startBrowser(onStop), site, { relay: relay.url + path, protocol: "ag-ui", agent: "any" });
+      nowhere = relay.url + path.replace(/\w+(?=\/run$|$)/, "nowhere");
       await page.evaluate(install, options);
     });
     after(async () => {
@@ -87,18 +89,39 @@ for (const [name, { path, options = {}, asks }] of Object.entries(SERVERS)) {
       assert.match(text, /Done\. I got: .*Oslo.*red for Wall/);
     });
 
+    test("a tool of the page that fails tells the model why", async () => {
+      const { status, text } = await page.evaluate(() => ours.pick("client", "no paint"));
+      assert.equal(status, "done");
+      assert.match(text, /Done\. I got: .*no paint/);
+    });
+
     for (const how of ["granted", "denied", "edited"]) {
       test(`what asks first is ${how} after a reload of the page, and the conversation goes on`, async () => {
         const { word, answer, got } = approvalOf(name, how);
         const asking = await say(word);
         assert.deepEqual([asking.status, asking.snapshot.required_actions.map(({ type }) => type)], ["done", [asks]]);
         await reload();
-        const { status, text, snapshot } = await page.evaluate(([id, answer]) => ours.answer(id, answer), [asking.session, answer]);
+        const { status, text, snapshot } = await page.evaluate(([id, answer]) => ours.answer(id, [answer]), [asking.session, answer]);
         assert.deepEqual([status, snapshot.required_actions], ["done", []], JSON.stringify(snapshot.error));
         assert.match(text, got);
         if (how !== "granted") assert.doesNotMatch(text, /deleted a\.txt/);
         const after = await next("hello");
         assert.match(after.text, /You said: hello/, JSON.stringify(after.snapshot.error));
+      });
+    }
+
+    if (isMixed) {
+      test("of two tools that ask first, one is granted and the other denied", async () => {
+        const [granted, denied] = [approvalOf(name, "granted"), approvalOf(name, "denied")];
+        const asking = await say("approve2");
+        assert.deepEqual(asking.snapshot.required_actions.map(({ type }) => type), [asks, asks]);
+        await reload();
+        const answers = [granted.answer, denied.answer];
+        const { status, text } = await page.evaluate(([id, answers]) => ours.answer(id, answers), [asking.session, answers]);
+        assert.equal(status, "done");
+        assert.match(text, granted.got);
+        assert.match(text, denied.got);
+        assert.doesNotMatch(text, /deleted b\.txt/);
       });
     }
 
@@ -143,6 +166,22 @@ for (const [name, { path, options = {}, asks }] of Object.entries(SERVERS)) {
       assert.match(said, /You said: hello/);
       const users = runs(thread).at(-1).body.messages.filter(({ role }) => role === "user");
       assert.deepEqual(users.map(({ content }) => content), ["slow", "hello"]);
+    });
+
+    test(`a turn during which the page reloads ${isRecovered ? "is read to its end" : "has failed"}, and the conversation goes on`, async () => {
+      const thread = await page.evaluate(() => ours.begin("slow"));
+      await page.waitForFunction(() => ours.text().length > 3);
+      await reload();
+      const { status, error, text } = await page.evaluate((id) => ours.resume(id), thread);
+      assert.deepEqual([status, error], isRecovered ? ["done", null] : ["error", "incomplete"]);
+      if (isRecovered) assert.match(text, /^0 1 .* 18 19 $/);
+      assert.equal(runs(thread).length, 1);
+      assert.match((await next("hello")).text, /You said: hello/);
+    });
+
+    test("an address that no agent has is an error, and what was said there is not kept", async () => {
+      const { error, kept } = await page.evaluate((baseUrl) => ours.sayAt(baseUrl, "hello"), nowhere);
+      assert.deepEqual([error?.status, error?.typed, kept.includes("hello")], [404, true, false], JSON.stringify(error));
     });
 
     test("cancel() closes the connection to the server, and the conversation goes on", async () => {

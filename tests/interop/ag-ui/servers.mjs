@@ -18,7 +18,7 @@ const THOUGHT = { word: "think", thought: /^Let me think\. The answer is 42\.$/,
 
 /**
  * Each server: its program, the path of its agent, the options of its sessions, what its tool asks, and where its thoughts
- * and the answers to what it asks are not the usual ones.
+ * and the answers to what it asks are not the usual ones; whether two tools that ask can be answered differently.
  */
 export const SERVERS = {
   "pydantic-ai": { program: "pydantic_ai_server.py", path: "/agent", asks: "tool.approval_required" },
@@ -28,11 +28,15 @@ export const SERVERS = {
     asks: "tool.approval_required",
     // It takes no reason.
     approvals: { denied: { answer: { deny: "not now" }, got: /rejected/ } },
+    // If one of two is denied, it asks for that one again, and then demands both answers for ever.
+    isMixed: false,
   },
   langgraph: {
     program: "langgraph_server.py",
     path: "/quiet",
     asks: "tool.response_required",
+    // Of two interrupts it names one.
+    isMixed: false,
     approvals: {
       granted: { answer: answer({ approved: true }), got: /deleted a\.txt/ },
       denied: { answer: answer({ approved: false, note: "not now" }), got: /refused: .*not now/ },

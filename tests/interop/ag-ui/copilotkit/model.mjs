@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const call = (id, name, input) => ({ call: { id, name, input: JSON.stringify(input) } });
 const weather = (id, city) => call(id, "get_weather", { city });
+const deletion = (id, path) => call(id, "delete_file", { path });
 
 const SCRIPTS = {
   think: [{ thought: "Let me think. " }, { thought: "The answer is 42." }, "It is ", "42."],
@@ -10,7 +11,8 @@ const SCRIPTS = {
   client: ["Please pick. ", call("call_c1", "pick_color", { title: "Wall" })],
   clients: [call("call_c1", "pick_color", { title: "Wall" }), call("call_c2", "pick_color", { title: "Floor" })],
   mixed: [weather("call_m1", "Oslo"), call("call_m2", "pick_color", { title: "Wall" })],
-  approve: [call("call_a1", "delete_file", { path: "a.txt" })],
+  approve: [deletion("call_a1", "a.txt")],
+  approve2: [deletion("call_a1", "a.txt"), deletion("call_a2", "b.txt")],
   state: [call("call_s1", "AGUISendStateSnapshot", { snapshot: { n: 5 } })],
   fail: ["This will go ", "wro", { failure: new Error("the model fell over") }],
   slow: Array.from({ length: 20 }, (_, number) => `${number} `),
