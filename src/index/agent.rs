@@ -212,12 +212,12 @@ impl EventIndex {
         }
     }
 
-    /// Replaces the contents of this turn's messages by those in the server's record.
+    /// Replaces the contents of this turn's messages by those in the server's record, which may lack some.
     fn messages_snapshot(&mut self, event: &Object<'_>) {
         for message in event.array("messages").iter().filter_map(Value::as_object) {
             let known = self.message_of.get(message.text("id")).map(|slot| slot as usize);
-            let text = message.get("content").and_then(Value::as_str);
-            let (Some(slot), Some(text)) = (known, text) else { continue };
+            let text = message.text("content");
+            let Some(slot) = known.filter(|_| !text.is_empty()) else { continue };
             if let Some(message) = self.messages.get_mut(slot) {
                 message.replace_content(text);
                 self.changes.message(slot, &mut self.messages, true);

@@ -306,6 +306,10 @@ impl Message {
             &ours.fields,
             &["encryptedValue", "metadata", "error", "name", "subagentRunId"],
         );
+        // One server has an empty text where it streamed one in several blocks.
+        if self.id() == ours.id() && self.text.as_deref() == Some("") {
+            self.text.clone_from(&ours.text);
+        }
         for call in &mut self.calls {
             let Some(known) = ours.call(call.id()) else { continue };
             complete(&mut call.fields, &known.fields, &["encryptedValue", "metadata"]);

@@ -119,6 +119,16 @@ fn what_a_snapshot_lacks_of_a_message_stays() {
 }
 
 #[test]
+fn an_empty_text_replaces_no_streamed_one() {
+    let empty = snapshot(json!([user(), {"id": "m", "role": "assistant", "content": ""}]));
+    let turn = run(&[says("m", "It is 42."), vec![empty]].concat());
+    assert_eq!(turn.shown(), ["m: It is 42."]);
+    assert_eq!(state(&turn.seen)["output"]["content"], "It is 42.");
+    let expected = json!([user(), {"id": "m", "role": "assistant", "content": "It is 42."}]);
+    assert_eq!(turn.kept()["messages"], expected);
+}
+
+#[test]
 fn earlier_messages_are_not_of_the_turn() {
     let stored = json!({"messages": [{"id": "u", "role": "user", "content": "Before"}, {"id": "a", "role": "assistant", "content": "Then"}]});
     let input = json!([{"type": "user.message", "content": "Hi"}]);
