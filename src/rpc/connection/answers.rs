@@ -45,18 +45,18 @@ impl<S: Speaker> Connection<S> {
     fn answered(&mut self, id: u32, response: &str) {
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
         let thread = &call.messages.thread;
-        let subscription = if let Phase::Subscribing(sent) = &mut call.phase { Some(sent) } else { None };
-        if subscription.is_some() || call.messages.subscribes && !thread.is_empty() {
+        let is_subscription = matches!(call.phase, Phase::Subscribing { .. });
+        if is_subscription || call.messages.subscribes && !thread.is_empty() {
             let record = self.speaker.read(S::RECORD, "{}", response);
             let recreates = call.messages.recreates_thread;
             let is_another = record.is_ok_and(|record| self.threads.is_another(&record, recreates));
             // An unload notice that arrived before this response is outdated.
             let is_heard = !is_another && !is_refusal(response);
             self.threads.get(thread).is_subscribed = is_heard;
-            if let Some(subscription) = subscription {
-                let refusal =
-                    if is_another { Some(lost()) } else { subscription.refusal.take_if(|_| !is_heard) };
+            if let Phase::Subscribing { refusal, .. } = &mut call.phase {
+                let refusal = if is_another { Some(lost()) } else { refusal.take_if(|_| !is_heard) };
                 call.phase = Phase::Ready { is_heard };
+                call.messages.subscribe = None;
                 if let Some(refusal) = refusal {
                     self.respond(id, Err(refusal));
                 }
@@ -68,25 +68,24 @@ impl<S: Speaker> Connection<S> {
         let (asked, params) = (call.call, std::mem::take(&mut call.params));
         let result = self.read_response(asked, &params, response).map_err(forgotten);
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
-        let again = call.messages.subscribe.take_if(|_| result.as_ref().is_err_and(is_undone));
-        match (result, again) {
+        match result {
             // The server may have unloaded the thread without a notice. All refusals have the same code, and their
             // texts are not reliable. So the call subscribes to the thread again, which changes nothing if it was not
             // unloaded. A refused request was not carried out, so sending it unchanged a second time starts no second
             // turn. No other error proves that.
-            (Err(refusal), Some(message)) => {
+            Err(refusal) if call.messages.subscribe.is_some() && is_undone(&refusal) => {
                 self.threads.unsubscribe(Some(&call.messages.thread));
                 call.params = params;
                 call.stream = None;
                 call.parts.clear();
-                call.phase = Phase::unsubscribed(message, Some(refusal));
+                call.phase = Phase::Subscribing { number: None, refusal: Some(refusal) };
             }
-            (Ok(_), _) if S::streams(asked) => {
+            Ok(_) if S::streams(asked) => {
                 call.phase = Phase::Open { follow_up_at: NEVER };
                 call.due = NEVER;
                 self.outbox.push(Output::Respond { id, answer: Ok(String::new()), is_unsent: false });
             }
-            (result, _) => {
+            result => {
                 if let Ok(result) = &result {
                     if asked == S::RECORD {
                         self.threads.is_another(result, true);

@@ -23,6 +23,7 @@ pub(super) struct PendingCall<C> {
     pub(super) phase: Phase,
     /// When it got its connection. `None` while it waits for one, and has no messages yet.
     since: Option<Since>,
+    /// Its messages. The subscription is removed once the server has responded to it.
     pub(super) messages: Messages,
     /// How many of the messages were sent.
     sent: usize,
@@ -38,7 +39,12 @@ pub(super) enum Phase {
     /// It waits for a connection.
     Waiting,
     /// It subscribes to its thread first.
-    Subscribing(Subscription),
+    Subscribing {
+        /// The number of the request, once it is sent.
+        number: Option<u32>,
+        /// The server's refusal, if the call's messages are sent for the second time.
+        refusal: Option<Error>,
+    },
     /// Its messages can be sent.
     Ready {
         /// Whether the server sends messages of the thread.
@@ -57,16 +63,6 @@ pub(super) enum Phase {
         /// The length of the silence that ended it, or 0.
         silence: u64,
     },
-}
-
-/// A subscription to the thread of a call.
-#[derive(Debug)]
-pub(super) struct Subscription {
-    message: Message,
-    /// The number of its request, once it is sent.
-    number: Option<u32>,
-    /// The server's refusal, if the call's messages are sent for the second time.
-    pub(super) refusal: Option<Error>,
 }
 
 /// A moment of a connection.
@@ -108,16 +104,11 @@ impl Stream {
 }
 
 impl Phase {
-    /// The state of a call whose thread needs this subscription.
-    pub(super) fn unsubscribed(message: Message, refusal: Option<Error>) -> Self {
-        Self::Subscribing(Subscription { message, number: None, refusal })
-    }
-
     /// Whether nothing of the call itself was sent, and its next message can be.
     fn is_unsent(&self) -> bool {
         match self {
             Self::Waiting | Self::Ready { .. } => true,
-            Self::Subscribing(subscription) => subscription.number.is_none(),
+            Self::Subscribing { number, .. } => number.is_none(),
             Self::Asked(_) | Self::Open { .. } | Self::Ended { .. } => false,
         }
     }
@@ -127,6 +118,11 @@ impl<C> PendingCall<C> {
     /// Whether its stream has begun, and has not ended.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open { .. })
+    }
+
+    /// Whether it has a stream, of which this is true.
+    pub(super) fn is_stream(&self, is: impl FnOnce(&Stream) -> bool) -> bool {
+        self.stream.as_ref().is_some_and(is)
     }
 
     /// Ends its stream.
@@ -160,7 +156,7 @@ impl<C> PendingCall<C> {
     /// The request whose response decides how the call continues, with its number.
     pub(super) fn awaited(&self) -> Option<(u32, &Message)> {
         match &self.phase {
-            Phase::Subscribing(subscription) => Some((subscription.number?, &subscription.message)),
+            Phase::Subscribing { number, .. } => Some(((*number)?, self.messages.subscribe.as_ref()?)),
             Phase::Asked(number) => Some((*number, self.messages.list.first()?)),
             Phase::Waiting | Phase::Ready { .. } | Phase::Open { .. } | Phase::Ended { .. } => None,
         }
@@ -176,7 +172,9 @@ impl<C> PendingCall<C> {
     /// Continues on a connection with this number of messages. Responses to the requests in flight are due at this
     /// time.
     pub(super) fn go_on(&mut self, messages: u32, time: u64, due: u64) {
-        self.since = self.since.take().map(|_| Since { time, messages });
+        if let Some(since) = &mut self.since {
+            *since = Since { time, messages };
+        }
         for part in &mut self.parts {
             part.due = due;
         }
@@ -232,9 +230,10 @@ impl<S: Speaker> Connection<S> {
 
     /// Reports the ends of streams, once their messages are read.
     pub(super) fn end_streams(&mut self) {
-        let is_read = |call: &PendingCall<_>| call.stream.as_ref().is_some_and(Stream::is_read);
-        let has_ended = |call: &PendingCall<_>| matches!(call.phase, Phase::Ended { .. });
-        while let Some(call) = self.calls.iter().find(|call| has_ended(call) && is_read(call))
+        let is_over = |call: &PendingCall<_>| {
+            matches!(call.phase, Phase::Ended { .. }) && call.is_stream(Stream::is_read)
+        };
+        while let Some(call) = self.calls.iter().find(|call| is_over(call))
             && let Some(call) = self.take_call(call.id)
             && let Phase::Ended { error, silence } = call.phase
         {
@@ -309,15 +308,17 @@ impl<S: Speaker> Connection<S> {
         if let Phase::Waiting = call.phase {
             call.messages = speaker.messages(call.call, &call.params, &line.facts)?;
             call.since = Some(Since { time: now, messages: line.messages });
-            let Messages { thread, subscribe, .. } = &mut call.messages;
-            let message = subscribe.take_if(|_| !threads.get(thread).is_subscribed);
-            call.phase =
-                message.map_or(Phase::Ready { is_heard: true }, |message| Phase::unsubscribed(message, None));
+            call.phase = Phase::Ready { is_heard: true };
+            if call.messages.subscribe.is_some() && !threads.get(&call.messages.thread).is_subscribed {
+                call.phase = Phase::Subscribing { number: None, refusal: None };
+            }
         }
         // The call itself is sent after the response to the subscription: a server that works in parallel could begin
         // the call before it sends messages of the thread.
-        if let Phase::Subscribing(subscription) = &mut call.phase {
-            subscription.number = Some(outbox.send(&subscription.message)?);
+        if let Phase::Subscribing { number, .. } = &mut call.phase
+            && let Some(message) = &call.messages.subscribe
+        {
+            *number = Some(outbox.send(message)?);
             return Ok(None);
         }
         if let Phase::Ready { is_heard } = call.phase {

@@ -5,7 +5,7 @@ use crate::json::Value;
 use crate::rpc::Speaker;
 use crate::rpc::wire::{method_at_start, own_number};
 
-use super::calls::Stream;
+use super::calls::{PendingCall, Stream};
 use super::{Connection, Link};
 
 impl<S: Speaker> Connection<S> {
@@ -36,27 +36,24 @@ impl<S: Speaker> Connection<S> {
         self.line.dead_at = super::NEVER;
     }
 
-    /// The streams, each with the id of its call.
-    fn streams(&self) -> impl Iterator<Item = (u32, &Stream)> {
-        self.calls.iter().filter_map(|call| Some((call.id, call.stream.as_ref()?)))
-    }
-
-    /// The same, to change them.
-    fn streams_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+    fn streams(&mut self) -> impl Iterator<Item = &mut Stream> {
         self.calls.iter_mut().filter_map(|call| call.stream.as_mut())
     }
 
     /// Whether the last message belongs, unchanged, to this stream only.
     pub fn is_alone(&self, id: u32) -> bool {
-        self.held.is_none() && self.streams().all(|(other, stream)| stream.is_named == (other == id))
+        self.held.is_none()
+            && self.calls.iter().all(|call| call.is_stream(|stream| stream.is_named) == (call.id == id))
     }
 
     /// Notes messages that resemble an earlier one of this stream [alone](Self::is_alone). Returns whether only its
     /// reader takes them, now; if not, they must be passed in as [`Input::Message`](super::Input::Message).
     pub fn hear_like(&mut self, id: u32, now: u64) -> bool {
         let Some(call) = self.calls.iter().find(|call| call.id == id && call.is_open()) else { return false };
-        let Some(stream) = call.stream.as_ref().filter(|stream| stream.is_read()) else { return false };
-        if self.has_output() || self.streams().any(|(other, s)| other != id && s.mark == stream.mark) {
+        let Some(Stream { mark, kept: None, .. }) = &call.stream else { return false };
+        let has_mark =
+            |other: &PendingCall<_>| other.id != id && other.is_stream(|stream| stream.mark == *mark);
+        if self.has_output() || self.calls.iter().any(|other| has_mark(other)) {
             return false;
         }
         self.clock.advance(now);
@@ -81,7 +78,7 @@ impl<S: Speaker> Connection<S> {
         }
         let is_for_all = is_request && !method.is_empty() || self.speaker.is_for_all(method);
         let mut unnamed = 0;
-        for stream in self.streams_mut() {
+        for stream in self.streams() {
             stream.is_named = is_for_all;
             unnamed += usize::from(!is_for_all);
         }
@@ -91,7 +88,7 @@ impl<S: Speaker> Connection<S> {
             && let Some(at) = find_quote(rest)
         {
             rest = rest.get(at..).unwrap_or_default();
-            for stream in self.streams_mut() {
+            for stream in self.streams() {
                 if !stream.is_named && rest.starts_with(stream.mark.as_bytes()) {
                     stream.is_named = true;
                     unnamed -= 1;
@@ -102,7 +99,7 @@ impl<S: Speaker> Connection<S> {
         // A relay's message only contains the server's, so it cannot be passed on unchanged.
         let is_current = self.held.is_none();
         for call in &mut self.calls {
-            if call.stream.as_ref().is_some_and(|stream| stream.is_named) {
+            if call.is_stream(|stream| stream.is_named) {
                 let output = call.take(message, is_current);
                 self.outbox.extend(output);
             }
