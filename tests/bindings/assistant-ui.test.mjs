@@ -235,6 +235,54 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     await close(page);
   });
 
+  test("attachments that were not sent stay with their conversation", async () => {
+    const page = await open();
+    const attached = (...names) => page.waitForFunction((wanted) => runtime.thread.composer.getState().attachments.map(({ name }) => name).sort().join() === wanted, names.join());
+    await page.evaluate(async () => {
+      const { composer } = runtime.thread;
+      await composer.addAttachment(new File(["hello"], "notes.txt", { type: "text/plain" }));
+      await composer.addAttachment({ name: "plan.txt", contentType: "text/plain", content: [{ type: "text", text: "a plan" }] });
+    });
+    await attached("notes.txt", "plan.txt");
+    await page.evaluate(() => showConversation((globalThis.second = create())));
+    await attached();
+    await page.evaluate(() => runtime.thread.composer.addAttachment(new File(["more"], "second.txt", { type: "text/plain" })));
+    await attached("second.txt");
+    await page.evaluate(() => showConversation(conversation));
+    await attached("notes.txt", "plan.txt");
+    await page.evaluate(() => show(false));
+    await box(page).waitFor({ state: "detached" });
+    await page.evaluate(() => show(true));
+    await attached("notes.txt", "plan.txt");
+    await say(page, "plain");
+    await page.waitForFunction(() => conversation.messages.get().length > 1 && conversation.status.get().phase === "idle");
+    await attached();
+    const said = await page.evaluate(() => conversation.messages.get()[0].text);
+    for (const text of [/plain/, /hello/, /a plan/]) assert.match(said, text);
+    await page.evaluate(() => showConversation(second));
+    await attached("second.txt");
+    await close(page);
+  });
+
+  test("a message whose files are still being prepared returns to its own conversation when another one is shown", async () => {
+    const page = await open();
+    await page.evaluate(() => {
+      // Reading the file never ends.
+      FileReader.prototype.readAsText = () => {};
+      return runtime.thread.composer.addAttachment(new File(["hello"], "slow.txt", { type: "text/plain" }));
+    });
+    await say(page, "with a file");
+    await page.waitForFunction(() => runtime.thread.composer.getState().submission !== undefined);
+    await page.evaluate(() => showConversation((globalThis.second = create())));
+    await page.waitForFunction(() => runtime.thread.composer.getState().submission === undefined);
+    assert.equal(await box(page).inputValue(), "");
+    await page.evaluate(() => showConversation(conversation));
+    await page.waitForFunction(() => document.querySelector("[aria-label=Message]")?.value === "with a file");
+    await page.waitForFunction(() => runtime.thread.composer.getState().attachments.map(({ name }) => name).join() === "slow.txt");
+    assert.deepEqual(await roles(page), []);
+    await close(page);
+  });
+
   test("messages wait while a turn runs, are removed, held and sent", async () => {
     const page = await open();
     await say(page, "slow");

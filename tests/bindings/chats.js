@@ -45,11 +45,15 @@ export async function openRunning(input) {
 /** Over how many frames an answer is spread. */
 const FRAMES = 60;
 
-/** An answer whose chunks come in all of these frames, however quick the page is. */
-function framed(chunks) {
+/**
+ * An answer whose chunks come in all of these frames, however quick or slow the page is: those of the first frame at once, the others after
+ * `released`.
+ */
+function framed(chunks, released) {
   const count = Math.ceil(chunks.length / FRAMES);
   let at = 0;
   const pull = async (controller) => {
+    if (at === count) await released;
     if (at % count === 0) await new Promise(requestAnimationFrame);
     if (at < chunks.length) controller.enqueue(chunks[at++]);
     else controller.close();
@@ -57,8 +61,13 @@ function framed(chunks) {
   return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { headers: { "content-type": "text/event-stream" } });
 }
 
-/** A conversation with so many earlier messages, of which the next turn tells a story: `["talk", 1000]`. It is not loaded yet. */
+/**
+ * A conversation with so many earlier messages, of which the next turn tells a story: `["talk", 1000]`. It is not loaded yet. The story
+ * stops after its first frame until `release()`.
+ */
 export function openChat({ earlier, story: [name, ...given] }) {
-  const client = connect(serverWith(talked(earlier), stories[name](...given), { source: framed }));
-  return new Conversations({ client, agentName: "support-bot", page: earlier, store: null }).open(SESSION_ID);
+  const { promise: released, resolve: release } = Promise.withResolvers();
+  const client = connect(serverWith(talked(earlier), stories[name](...given), { source: (chunks) => framed(chunks, released) }));
+  const chat = new Conversations({ client, agentName: "support-bot", page: earlier, store: null }).open(SESSION_ID);
+  return { chat, release };
 }

@@ -30,9 +30,12 @@ declare module "@assistant-ui/react" {
     type: string;
     name: string;
     contentType?: string;
+    file?: File;
     status: { type: "complete" };
     content: UserContent[];
   };
+  type PendingAttachment = { id: string; name: string; status: { type: "running" | "requires-action" | "incomplete" }; file: File };
+  export type Attachment = PendingAttachment | CompleteAttachment;
   type MessageStatus =
     | { readonly type: "running" }
     | { readonly type: "requires-action"; readonly reason: "tool-calls" }
@@ -91,8 +94,15 @@ declare module "@assistant-ui/react" {
     onAddToolResult?: (options: { toolCallId: string; result: unknown }) => void;
     onRespondToToolApproval?: (options: { approvalId: string; approved: boolean; optionId?: string; text?: string; reason?: string }) => void;
   };
+  type Composed = { readonly text: string; readonly attachments: readonly Attachment[] };
+  type ThreadComposer = {
+    getState(): Composed & { readonly submission?: Composed | undefined };
+    setText(text: string): void;
+    addAttachment(attachment: File | CompleteAttachment): Promise<void>;
+    reset(): Promise<void>;
+  };
   export interface AssistantRuntime {
-    readonly thread: { readonly composer: { getState(): { readonly text: string }; setText(text: string): void } };
+    readonly thread: { readonly composer: ThreadComposer };
   }
   export function useExternalStoreRuntime(store: ExternalStoreAdapter): AssistantRuntime;
 }

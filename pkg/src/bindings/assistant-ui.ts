@@ -4,7 +4,7 @@
  * @module turnwire/assistant-ui
  */
 "use client";
-import { type AppendMessage, type AssistantRuntime, type ExternalStoreAdapter, useExternalStoreRuntime } from "@assistant-ui/react";
+import { type AppendMessage, type AssistantRuntime, type Attachment, type ExternalStoreAdapter, useExternalStoreRuntime } from "@assistant-ui/react";
 import { useEffect, useMemo } from "react";
 import type { Conversation } from "../conversation/conversation.js";
 import type { Snapshot } from "../conversation/types.js";
@@ -20,7 +20,11 @@ export interface TurnwireRuntimeOptions {
   adapters?: ExternalStoreAdapter["adapters"];
 }
 
+type Complete = Extract<Attachment, { status: { type: "complete" } }>;
+
 const RESTS: readonly string[] = ["idle", "loading", "waiting", "failed"];
+/** The unsent attachments of conversations that are not shown. */
+const unsent = new WeakMap<Conversation, readonly Attachment[]>();
 
 /**
  * The runtime for `AssistantRuntimeProvider`. The conversation is shown while the component is there, and outlives it: stop,
@@ -46,15 +50,26 @@ export function useTurnwireRuntime(conversation: Conversation, { adapters }: Tur
     };
     giveBack();
     const unsubscribe = conversation.draft.subscribe(giveBack);
+    // Later: an adapter takes its time, and React's StrictMode ends the first effect at once.
+    const attaching = setTimeout(() => {
+      const files = unsent.get(conversation) ?? [];
+      unsent.delete(conversation);
+      // assistant-ui reports a failure to its listeners.
+      for (const one of files) void composer.addAttachment(one.status.type === "complete" ? (one as Complete) : one.file!).catch(() => {});
+    });
     return () => {
+      clearTimeout(attaching);
       unsubscribe();
       // What was not sent stays with its conversation: another one may be shown next.
-      const { text } = composer.getState();
-      if (text === "") return;
-      const kept = conversation.draft.get().text;
-      composer.setText("");
+      const { text, attachments, submission } = composer.getState();
+      const files = [...(submission?.attachments ?? []), ...attachments];
+      if (files.length > 0) unsent.set(conversation, files);
+      // A file that could not be removed from its store is only in the way there.
+      void composer.reset().catch(() => {});
+      const texts = [conversation.draft.get().text, submission?.text, text].filter(Boolean);
+      if (texts.length === 0) return;
       try {
-        conversation.setDraft(kept === "" ? text : `${kept}\n${text}`);
+        conversation.setDraft(texts.join("\n"));
       } catch {
         // The page has forgotten it.
       }

@@ -1,5 +1,5 @@
 // The thread of assistant-ui, on a runtime of its own or on ours: the address says which, and of which protocol.
-import { AssistantRuntimeProvider, useLocalRuntime } from "@assistant-ui/react";
+import { AssistantRuntimeProvider, SimpleTextAttachmentAdapter, useLocalRuntime } from "@assistant-ui/react";
 import { StrictMode, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { useTurnwireRuntime } from "turnwire/assistant-ui";
@@ -13,6 +13,8 @@ conversation.on("session", ({ id }) => history.replaceState(null, "", `#${id}`))
 /** A model that repeats the message. */
 const echo = { run: async ({ messages }) => ({ content: [{ type: "text", text: `You said: ${messages.at(-1).content[0].text}` }] }) };
 
+const adapters = { attachments: new SimpleTextAttachmentAdapter() };
+
 function Own() {
   const runtime = useLocalRuntime(echo);
   return <AssistantRuntimeProvider runtime={runtime}><Thread /></AssistantRuntimeProvider>;
@@ -21,7 +23,7 @@ function Own() {
 function Ours() {
   const [shown, setShown] = useState(conversation);
   globalThis.showConversation = setShown;
-  const runtime = useTurnwireRuntime(shown);
+  const runtime = useTurnwireRuntime(shown, { adapters });
   globalThis.runtime = runtime;
   return <AssistantRuntimeProvider runtime={runtime}><Thread /></AssistantRuntimeProvider>;
 }
