@@ -307,7 +307,7 @@ impl Message {
             &["encryptedValue", "metadata", "error", "name", "subagentRunId"],
         );
         // One server has an empty text where it streamed one in several blocks.
-        if self.id() == ours.id() && self.text.as_deref() == Some("") {
+        if self.id() == ours.id() && self.text.as_deref() == Some("") && ours.text.is_some() {
             self.text.clone_from(&ours.text);
         }
         for call in &mut self.calls {

@@ -64,6 +64,11 @@ impl Run {
         self.calls.list.get(self.calls.names.get(id)? as usize)
     }
 
+    /// Whether a call has its result.
+    pub(super) fn is_answered(&self, id: &str) -> bool {
+        self.call(id).is_some_and(Call::is_answered)
+    }
+
     fn call_mut(&mut self, id: &str) -> Option<&mut Call> {
         self.calls.list.get_mut(self.calls.names.get(id)? as usize)
     }
