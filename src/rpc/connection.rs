@@ -259,7 +259,7 @@ impl<S: Speaker> Connection<S> {
             Input::Read(id) => self.read(id),
             Input::FollowUp(id) => {
                 let at = self.clock.after(FOLLOW_UP_DELAY);
-                if let Some(Phase::Open { follow_up_at }) = self.call(id).map(|call| &mut call.phase) {
+                if let Some(follow_up_at) = self.follow_up_at(id) {
                     *follow_up_at = at.min(*follow_up_at);
                 }
             }
@@ -424,8 +424,8 @@ impl<S: Speaker> Connection<S> {
                     continue;
                 }
                 Due::FollowUp(id) => {
-                    if let Some(call) = self.call(id) {
-                        call.phase = Phase::Open { follow_up_at: NEVER };
+                    if let Some(follow_up_at) = self.follow_up_at(id) {
+                        *follow_up_at = NEVER;
                     }
                     self.outbox.push(Output::Gather(id));
                     continue;

@@ -29,7 +29,7 @@ impl<S: Speaker> Connection<S> {
             };
         }
         for call in &mut self.calls {
-            if call.awaited().is_some_and(|(awaited, _)| awaited == number) {
+            if call.awaited == Some(number) {
                 let id = call.id;
                 return self.answered(id, response);
             }
@@ -44,6 +44,7 @@ impl<S: Speaker> Connection<S> {
     /// Takes the response to the request that a call waits for.
     fn answered(&mut self, id: u32, response: &str) {
         let Some(call) = self.calls.iter_mut().find(|call| call.id == id) else { return };
+        call.awaited = None;
         let thread = &call.messages.thread;
         let is_subscription = matches!(call.phase, Phase::Subscribing { .. });
         if is_subscription || call.messages.subscribes && !thread.is_empty() {
@@ -53,7 +54,7 @@ impl<S: Speaker> Connection<S> {
             // An unload notice that arrived before this response is outdated.
             let is_heard = !is_another && !is_refusal(response);
             self.threads.get(thread).is_subscribed = is_heard;
-            if let Phase::Subscribing { refusal, .. } = &mut call.phase {
+            if let Phase::Subscribing { refusal } = &mut call.phase {
                 let refusal = if is_another { Some(lost()) } else { refusal.take_if(|_| !is_heard) };
                 call.phase = Phase::Ready { is_heard };
                 call.messages.subscribe = None;
@@ -78,7 +79,7 @@ impl<S: Speaker> Connection<S> {
                 call.params = params;
                 call.stream = None;
                 call.parts.clear();
-                call.phase = Phase::Subscribing { number: None, refusal: Some(refusal) };
+                call.phase = Phase::Subscribing { refusal: Some(refusal) };
             }
             Ok(_) if S::streams(asked) => {
                 call.phase = Phase::Open { follow_up_at: NEVER };

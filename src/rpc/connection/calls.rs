@@ -21,6 +21,8 @@ pub(super) struct PendingCall<C> {
     /// The longest silence allowed in its stream.
     pub(super) idle: u64,
     pub(super) phase: Phase,
+    /// The number of the request whose response decides how the call continues, while it is pending.
+    pub(super) awaited: Option<u32>,
     /// When it got its connection. `None` while it waits for one, and has no messages yet.
     since: Option<Since>,
     /// Its messages. The subscription is removed once the server has responded to it.
@@ -40,8 +42,6 @@ pub(super) enum Phase {
     Waiting,
     /// It subscribes to its thread first.
     Subscribing {
-        /// The number of the request, once it is sent.
-        number: Option<u32>,
         /// The server's refusal, if the call's messages are sent for the second time.
         refusal: Option<Error>,
     },
@@ -50,8 +50,8 @@ pub(super) enum Phase {
         /// Whether the server sends messages of the thread.
         is_heard: bool,
     },
-    /// The response to its first request, which has this number, is pending.
-    Asked(u32),
+    /// The response to its first request is pending.
+    Asked,
     /// Its stream has begun.
     Open {
         /// When to ask its reader for follow-up requests.
@@ -103,18 +103,14 @@ impl Stream {
     }
 }
 
-impl Phase {
+impl<C> PendingCall<C> {
     /// Whether nothing of the call itself was sent, and its next message can be.
     fn is_unsent(&self) -> bool {
-        match self {
-            Self::Waiting | Self::Ready { .. } => true,
-            Self::Subscribing { number, .. } => number.is_none(),
-            Self::Asked(_) | Self::Open { .. } | Self::Ended { .. } => false,
-        }
+        let is_before =
+            matches!(self.phase, Phase::Waiting | Phase::Subscribing { .. } | Phase::Ready { .. });
+        is_before && self.awaited.is_none()
     }
-}
 
-impl<C> PendingCall<C> {
     /// Whether its stream has begun, and has not ended.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open { .. })
@@ -133,7 +129,7 @@ impl<C> PendingCall<C> {
 
     /// Whether nothing of the call was sent before it failed with this error.
     fn is_unsent_by(&self, error: &Error) -> bool {
-        self.phase.is_unsent()
+        self.is_unsent()
             && matches!(
                 error.code,
                 ErrorCode::Network | ErrorCode::Timeout | ErrorCode::Token | ErrorCode::Aborted
@@ -153,20 +149,14 @@ impl<C> PendingCall<C> {
         Ok(())
     }
 
-    /// The request whose response decides how the call continues, with its number.
-    pub(super) fn awaited(&self) -> Option<(u32, &Message)> {
-        match &self.phase {
-            Phase::Subscribing { number, .. } => Some(((*number)?, self.messages.subscribe.as_ref()?)),
-            Phase::Asked(number) => Some((*number, self.messages.list.first()?)),
-            Phase::Waiting | Phase::Ready { .. } | Phase::Open { .. } | Phase::Ended { .. } => None,
-        }
-    }
-
     /// The requests without a response, each with its number.
     pub(super) fn unanswered(&self) -> impl Iterator<Item = (u32, &Message)> {
+        let subscription =
+            self.messages.subscribe.as_ref().filter(|_| matches!(self.phase, Phase::Subscribing { .. }));
+        let first = self.awaited.zip(subscription.or_else(|| self.messages.list.first()));
         let parts =
             self.parts.iter().filter_map(|part| Some((part.number, self.messages.list.get(part.at)?)));
-        self.awaited().into_iter().chain(parts)
+        first.into_iter().chain(parts)
     }
 
     /// Continues on a connection with this number of messages. Responses to the requests in flight are due at this
@@ -186,7 +176,15 @@ impl<S: Speaker> Connection<S> {
         self.calls.iter_mut().find(|call| call.id == id)
     }
 
-    pub(super) fn take_call(&mut self, id: u32) -> Option<Box<PendingCall<S::Call>>> {
+    /// When to ask the reader of an open stream for follow-up requests.
+    pub(super) fn follow_up_at(&mut self, id: u32) -> Option<&mut u64> {
+        match &mut self.call(id)?.phase {
+            Phase::Open { follow_up_at } => Some(follow_up_at),
+            _ => None,
+        }
+    }
+
+    fn take_call(&mut self, id: u32) -> Option<Box<PendingCall<S::Call>>> {
         let at = self.calls.iter().position(|call| call.id == id)?;
         self.line.used = self.clock.now;
         Some(self.calls.remove(at))
@@ -205,6 +203,7 @@ impl<S: Speaker> Connection<S> {
             due: self.clock.after(timeout),
             idle: limit_of(idle),
             phase: Phase::Waiting,
+            awaited: None,
             since: None,
             messages: Messages::default(),
             sent: 0,
@@ -230,14 +229,16 @@ impl<S: Speaker> Connection<S> {
 
     /// Reports the ends of streams, once their messages are read.
     pub(super) fn end_streams(&mut self) {
-        let is_over = |call: &PendingCall<_>| {
-            matches!(call.phase, Phase::Ended { .. }) && call.is_stream(Stream::is_read)
-        };
-        while let Some(call) = self.calls.iter().find(|call| is_over(call))
-            && let Some(call) = self.take_call(call.id)
-            && let Phase::Ended { error, silence } = call.phase
+        while let Some(at) = self
+            .calls
+            .iter()
+            .position(|call| matches!(call.phase, Phase::Ended { .. }) && call.is_stream(Stream::is_read))
         {
-            self.outbox.push(Output::End { id: call.id, error, silence });
+            let call = self.calls.remove(at);
+            self.line.used = self.clock.now;
+            if let Phase::Ended { error, silence } = call.phase {
+                self.outbox.push(Output::End { id: call.id, error, silence });
+            }
         }
     }
 
@@ -275,7 +276,7 @@ impl<S: Speaker> Connection<S> {
         while let Some(call) = self.calls.get(at) {
             let (id, is_open) = (call.id, call.is_open());
             at += 1;
-            if !(call.phase.is_unsent() || is_open && call.sent < call.messages.list.len()) {
+            if !(call.is_unsent() || is_open && call.sent < call.messages.list.len()) {
                 continue;
             }
             if self.line.link == Link::Open && self.outbox.buffered.is_none() {
@@ -310,15 +311,15 @@ impl<S: Speaker> Connection<S> {
             call.since = Some(Since { time: now, messages: line.messages });
             call.phase = Phase::Ready { is_heard: true };
             if call.messages.subscribe.is_some() && !threads.get(&call.messages.thread).is_subscribed {
-                call.phase = Phase::Subscribing { number: None, refusal: None };
+                call.phase = Phase::Subscribing { refusal: None };
             }
         }
         // The call itself is sent after the response to the subscription: a server that works in parallel could begin
         // the call before it sends messages of the thread.
-        if let Phase::Subscribing { number, .. } = &mut call.phase
+        if let Phase::Subscribing { .. } = call.phase
             && let Some(message) = &call.messages.subscribe
         {
-            *number = Some(outbox.send(message)?);
+            call.awaited = Some(outbox.send(message)?);
             return Ok(None);
         }
         if let Phase::Ready { is_heard } = call.phase {
@@ -331,8 +332,9 @@ impl<S: Speaker> Connection<S> {
                 is_heard,
             });
             let Some(first) = call.messages.list.first() else { return Ok(None) };
-            call.phase = Phase::Asked(outbox.send(first)?);
+            call.awaited = Some(outbox.send(first)?);
             call.sent = 1;
+            call.phase = Phase::Asked;
             if !matches!(first, Message::Request { .. }) {
                 // A response to the server's request gets no response itself.
                 Held::keep(held, first);

@@ -36,10 +36,6 @@ impl<S: Speaker> Connection<S> {
         self.line.dead_at = super::NEVER;
     }
 
-    fn streams(&mut self) -> impl Iterator<Item = &mut Stream> {
-        self.calls.iter_mut().filter_map(|call| call.stream.as_mut())
-    }
-
     /// Whether the last message belongs, unchanged, to this stream only.
     pub fn is_alone(&self, id: u32) -> bool {
         self.held.is_none()
@@ -78,9 +74,11 @@ impl<S: Speaker> Connection<S> {
         }
         let is_for_all = is_request && !method.is_empty() || self.speaker.is_for_all(method);
         let mut unnamed = 0;
-        for stream in self.streams() {
-            stream.is_named = is_for_all;
-            unnamed += usize::from(!is_for_all);
+        for call in &mut self.calls {
+            if let Some(stream) = &mut call.stream {
+                stream.is_named = is_for_all;
+                unnamed += usize::from(!is_for_all);
+            }
         }
         // Each quote is examined once, however many streams there are; the thread is usually named at the beginning.
         let mut rest = message.as_bytes();
@@ -88,8 +86,11 @@ impl<S: Speaker> Connection<S> {
             && let Some(at) = find_quote(rest)
         {
             rest = rest.get(at..).unwrap_or_default();
-            for stream in self.streams() {
-                if !stream.is_named && rest.starts_with(stream.mark.as_bytes()) {
+            for call in &mut self.calls {
+                if let Some(stream) = &mut call.stream
+                    && !stream.is_named
+                    && rest.starts_with(stream.mark.as_bytes())
+                {
                     stream.is_named = true;
                     unnamed -= 1;
                 }
