@@ -15,7 +15,7 @@ import { actionIn, itemFor, waitingIn } from "./answers.js";
 import type { Effect, StartInput } from "./plan/effects.js";
 import type { Delivery, Fact, ListedTurn, WaitingCall } from "./plan/facts.js";
 import { listedTurns } from "./listed.js";
-import { activityOf, isLive, steeredIn, titleOf } from "./reading.js";
+import { activityOf, endOf, isLive, steeredIn, titleOf } from "./reading.js";
 import { type Known, TrackedTurn } from "./tracked.js";
 import type { Answer, ConversationTopics } from "./types.js";
 
@@ -258,8 +258,9 @@ export class Carrier implements Carrying {
   /** Reports how a turn's reading has ended. */
   #end(tracked: TrackedTurn, { status, id, snapshot }: Turn, failure: TurnwireError | null): void {
     const turn = tracked.key;
-    if (status === "done" || status === "error" || status === "cancelled") {
-      this.#to.tell({ kind: "ended", turn, end: status, calls: this.#waitingIn(snapshot()) });
+    const end = endOf(status);
+    if (end) {
+      this.#to.tell({ kind: "ended", turn, end, calls: this.#waitingIn(snapshot()) });
     } else if (id !== null) {
       if (tracked.takeBack()) this.#read.delete(id);
       this.#to.tell({ kind: "incomplete", turn });

@@ -1,9 +1,9 @@
 // A page of a session's history as the plan reads it.
 import type { History } from "../client/history.js";
-import type { TurnSnapshot } from "../snapshot/snapshot.js";
-import type { TurnInputItem, TurnRecord } from "../wire/events.js";
+import type { TurnSnapshot, TurnStatus } from "../snapshot/snapshot.js";
+import type { TurnInputItem } from "../wire/events.js";
 import type { ListedTurn, WaitingCall } from "./plan/facts.js";
-import { steeredIn } from "./reading.js";
+import { endOf, steeredIn } from "./reading.js";
 
 /** The turns of a page in the order in which they began, including those of other branches. */
 export function listedTurns(page: History, waitingIn: (snapshot: TurnSnapshot) => WaitingCall[]): ListedTurn[] {
@@ -28,12 +28,12 @@ export function listedTurns(page: History, waitingIn: (snapshot: TurnSnapshot) =
   return listed.map(({ turn }) => turn);
 }
 
-function listedTurn(id: string, previous: string | null, input: readonly TurnInputItem[] = [], status: TurnRecord["state"]["status"] | TurnSnapshot["status"]): ListedTurn {
+function listedTurn(id: string, previous: string | null, input: readonly TurnInputItem[] = [], status: TurnStatus): ListedTurn {
   return {
     id,
     previous: previous ?? "",
     input: input.some(({ type }) => type === "user.message") ? JSON.stringify(input) : "",
-    state: status === "done" || status === "error" || status === "cancelled" ? status : "running",
+    state: endOf(status) ?? "running",
     calls: [],
     said: [],
   };

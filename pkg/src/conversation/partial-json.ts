@@ -12,9 +12,6 @@ interface Open {
 
 /** Deeper values are not read; the core has the same limit. */
 const MAX_DEPTH = 128;
-const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
-const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[-+]?\d+)?$/i;
 
 /**
  * JSON that arrives in pieces. A string is available as far as it has arrived; a number or a word only as a whole, since `1` may become
@@ -122,10 +119,7 @@ export class PartialJson {
   #escaped(char: string, at: number): number {
     const escape = (this.#escape += char);
     if (escape[1] !== "u" || escape.length === 6) {
-      const hex = /^\\u([\da-f]{4})$/i.exec(escape)?.[1];
-      const meant = hex ? String.fromCharCode(Number.parseInt(hex, 16)) : ESCAPES[escape[1]!];
-      if (meant === undefined) this.#inside = "broken";
-      this.#token += meant ?? "";
+      this.#token += this.#parsed(`"${escape}"`) ?? "";
       this.#escape = "";
     }
     return at + 1;
@@ -137,11 +131,21 @@ export class PartialJson {
     while (at < text.length && /[-+.\w]/.test(text[at]!)) at += 1;
     const word = (this.#token += text.slice(from, at));
     if (at === text.length) return at;
-    if (Object.hasOwn(WORDS, word)) this.#append(WORDS[word]);
-    else if (NUMBER.test(word)) this.#append(Number(word));
-    else this.#inside = "broken";
-    if (this.#inside !== "broken") this.#end("v");
+    const value = this.#parsed(word);
+    if (value === undefined) return at;
+    this.#append(value);
+    this.#end("v");
     return at;
+  }
+
+  /** The value of a whole token; `undefined` for a mistake. */
+  #parsed(token: string): unknown {
+    try {
+      return JSON.parse(token);
+    } catch {
+      this.#inside = "broken";
+      return undefined;
+    }
   }
 
   /** Puts a new value in its place: into the innermost open value, or as the whole. */

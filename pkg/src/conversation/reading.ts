@@ -2,7 +2,7 @@
 import { isOffline } from "../client/face.js";
 import type { TurnSnapshot, TurnStatus } from "../snapshot/snapshot.js";
 import type { ContentPart, TurnInputItem } from "../wire/events.js";
-import type { Activity } from "./plan/facts.js";
+import type { Activity, End } from "./plan/facts.js";
 
 /** A message of the user in an input. */
 export type UserItem = Extract<TurnInputItem, { type: "user.message" }>;
@@ -14,6 +14,11 @@ const LIVE: readonly string[] = ["unstarted", "starting", "running"];
 /** A turn's status. If its core has failed, it cannot be read further, and whether it runs is unknown. */
 export function statusOf({ status, error }: TurnSnapshot): TurnStatus {
   return error?.code === "internal" && status === "running" ? "incomplete" : status;
+}
+
+/** How the turn has ended; `undefined` if it has not, or if its end is unknown. */
+export function endOf(status: TurnStatus): End | undefined {
+  return status === "done" || status === "error" || status === "cancelled" ? status : undefined;
 }
 
 /** Whether the turn runs or will start. */

@@ -60,6 +60,10 @@ export interface ShownTurn {
   readonly threads: ReadonlyMap<string, Omit<Thread, "call">>;
 }
 
+/** The members of a message that are not the turn's, or the same in most messages. */
+type Own<M> = M extends Message ? Omit<M, Common> & Partial<Pick<M, Common>> : never;
+type Common = "turn" | "id" | "created_at" | "branch" | "canRetry" | "actions";
+
 interface Reader {
   readonly call: ToolCallSnapshot;
   readonly json: PartialJson;
@@ -146,85 +150,59 @@ class Build {
   }
 
   #user(key: string, item: UserItem, steered: boolean): Row {
-    const { key: turn, branch, delivery, error, createdAt } = this.#facts;
+    const { key: turn, branch, delivery, error } = this.#facts;
     const content = partsOf(item);
     const before = this.#before?.messages.get(key) as UserMessage | undefined;
-    const first = key === `${turn}/input/0`;
-    const canRetry = !steered && (delivery === "failed" || delivery === "unknown");
-    const next: UserMessage = {
+    return this.#row({
       key,
-      turn,
-      id: null,
-      created_at: createdAt,
       text: textOf(content),
       parts: before?.content === content ? before.parts : Object.freeze(content.map((part, at) => userPart(`${key}/${at}`, part))),
-      branch: first ? branch : null,
-      canRetry,
-      actions: canRetry ? RETRY : NONE,
+      branch: key === `${turn}/input/0` ? branch : null,
+      canRetry: !steered && (delivery === "failed" || delivery === "unknown"),
       role: "user",
       content,
       delivery: steered ? "sent" : delivery,
       steered,
       error: steered ? null : error,
-    };
-    this.#put(next);
-    return { key, role: "user", turn };
+    });
   }
 
   #end(key: string): Row {
-    const { key: turn, createdAt, canRetry, snapshot } = this.#facts;
+    const { canRetry, snapshot } = this.#facts;
     const { error } = snapshot;
     const status = statusOf(snapshot);
     const text = error?.message ?? status;
     const parts = this.#before?.messages.get(key)?.parts ?? [];
     const isSame = parts[0]?.text === text;
-    this.#put({
-      key,
-      turn,
-      id: null,
-      created_at: createdAt,
-      text,
-      parts: isSame ? parts : Object.freeze([textPart(`${key}/text`, text)]),
-      branch: null,
-      canRetry,
-      actions: canRetry ? RETRY : NONE,
-      role: "end",
-      status,
-      error,
-    });
-    return { key, role: "end", turn };
+    return this.#row({ key, text, parts: isSame ? parts : Object.freeze([textPart(`${key}/text`, text)]), canRetry, role: "end", status, error });
   }
 
   #assistant(message: MessageSnapshot, thread: ThreadSnapshot): Row {
-    const { key: turn } = this.#facts;
-    const key = `${turn}/${message.id}`;
+    const key = `${this.#facts.key}/${message.id}`;
     const isLast = thread.messages.at(-1) === message;
     const streaming = isLast && message.finish_reason === null && thread.status === "running" && isLive(this.#facts.snapshot);
     const before = this.#before?.messages.get(key) as AssistantMessage | undefined;
-    const parts = this.#parts(key, message, streaming, before);
-    const next: AssistantMessage = {
+    return this.#row({
       key,
-      turn,
       id: message.id,
       created_at: message.created_at,
       text: message.content,
-      branch: null,
-      canRetry: false,
-      actions: NONE,
       role: "assistant",
-      parts,
+      parts: this.#parts(key, message, streaming, before),
       streaming,
       finish_reason: message.finish_reason,
       usage: message.usage,
       ...(message.model !== undefined && { model: message.model }),
-    };
-    this.#put(next);
-    return { key, role: "assistant", turn };
+    });
   }
 
-  /** Keeps a message, or the earlier object if it is unchanged. */
-  #put(next: Message): void {
-    this.#messages.set(next.key, kept(next, this.#before?.messages.get(next.key)));
+  /** Keeps a message, or the earlier object if it is unchanged. Returns its row. */
+  #row(own: Own<Message>): Row {
+    const { key: turn, createdAt: created_at } = this.#facts;
+    const { key, role, canRetry = false } = own;
+    const next = { turn, id: null, created_at, branch: null, canRetry, actions: canRetry ? RETRY : NONE, ...own } as Message;
+    this.#messages.set(key, kept(next, this.#before?.messages.get(key)));
+    return { key, role, turn };
   }
 
   #parts(key: string, message: MessageSnapshot, streaming: boolean, before: AssistantMessage | undefined): readonly Part[] {

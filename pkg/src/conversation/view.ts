@@ -88,14 +88,14 @@ export class View implements CallFacts {
     this.path = keptList(path, this.path);
     this.#isRearranged = true;
     const shown = new Set(path);
-    for (const [key, turn] of this.#turns) if (!shown.has(key)) this.#remove(key, turn);
+    for (const [key, turn] of this.#turns) if (!shown.has(key)) this.#put(key, undefined, turn);
   }
 
   /** Shows a turn's current state. */
   show(facts: TurnFacts): void {
     const before = this.#turns.get(facts.key);
     if (before && isShallowlySame(before.facts, facts)) return;
-    this.#put(show(facts, this, before), before);
+    this.#put(facts.key, show(facts, this, before), before);
   }
 
   /** Shows calls again after a change, by their keys or names. */
@@ -103,35 +103,27 @@ export class View implements CallFacts {
     const all = [...calls];
     if (all.length === 0) return;
     for (const turn of [...this.#turns.values()]) {
-      if (all.some((call) => turn.calls.has(call) || turn.callKeys.has(call))) this.#put(show(turn.facts, this, turn), turn);
+      if (all.some((call) => turn.calls.has(call) || turn.callKeys.has(call))) this.#put(turn.facts.key, show(turn.facts, this, turn), turn);
     }
   }
 
-  #put(turn: ShownTurn, before: ShownTurn | undefined): void {
-    const { key } = turn.facts;
-    this.#turns.set(key, turn);
-    if (turn.rows !== before?.rows) this.#isRearranged = true;
-    this.#replace("message", turn.messages, before?.messages);
-    this.#replace("call", turn.calls, before?.calls);
-    this.#replace("turn", new Map([[key, turn.view]]), before && new Map([[key, before.view]]));
-    for (const { thread, key: callKey } of turn.calls.values()) {
+  /** Puts a turn's parts in place of those before; without a turn, removes them. */
+  #put(key: string, turn: ShownTurn | undefined, before: ShownTurn | undefined): void {
+    if (turn) this.#turns.set(key, turn);
+    else this.#turns.delete(key);
+    if (turn?.rows !== before?.rows) this.#isRearranged = true;
+    this.#replace("message", turn?.messages, before?.messages);
+    this.#replace("call", turn?.calls, before?.calls);
+    this.#replace("turn", turn && new Map([[key, turn.view]]), before && new Map([[key, before.view]]));
+    for (const { thread, key: callKey } of turn?.calls.values() ?? []) {
       if (thread === null || this.#parents.get(thread) === callKey) continue;
       this.#parents.set(thread, callKey);
       this.#join(thread);
     }
     this.#putThreads(key, turn, before);
-    for (const name of turn.said.keys()) this.#said.add(name);
-    const names = [...turn.said.keys(), ...(before?.said.keys() ?? [])];
-    this.refreshCalls(names.filter((name) => turn.said.get(name) !== before?.said.get(name)));
-  }
-
-  #remove(key: string, turn: ShownTurn): void {
-    this.#turns.delete(key);
-    this.#replace("message", new Map(), turn.messages);
-    this.#replace("call", new Map(), turn.calls);
-    this.#replace("turn", new Map(), new Map([[key, turn.view]]));
-    this.#putThreads(key, undefined, turn);
-    this.refreshCalls(turn.said.keys());
+    for (const name of turn?.said.keys() ?? []) this.#said.add(name);
+    const names = [...(turn?.said.keys() ?? []), ...(before?.said.keys() ?? [])];
+    this.refreshCalls(names.filter((name) => turn?.said.get(name) !== before?.said.get(name)));
   }
 
   #putThreads(key: string, turn: ShownTurn | undefined, before: ShownTurn | undefined): void {
@@ -161,7 +153,7 @@ export class View implements CallFacts {
     this.#changed.thread.add(id);
   }
 
-  #replace<Kind extends keyof Keyed>(kind: Kind, next: ReadonlyMap<string, Keyed[Kind]>, before: ReadonlyMap<string, Keyed[Kind]> = new Map()): void {
+  #replace<Kind extends keyof Keyed>(kind: Kind, next: ReadonlyMap<string, Keyed[Kind]> = new Map(), before: ReadonlyMap<string, Keyed[Kind]> = new Map()): void {
     for (const [key, value] of next) {
       if (before.get(key) === value) continue;
       this.#values[kind].set(key, value);
