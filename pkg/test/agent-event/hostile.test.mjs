@@ -1,4 +1,4 @@
-// Servers, and what stands before them, that answer anything: it is an error of the package, and never breaks a page.
+// Servers, and what stands before them, that send any answer: it becomes an error of the package, and never breaks a page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, TurnwireError } from "../../dist/index.js";
@@ -64,7 +64,7 @@ async function answered(protocol, respond) {
 
 for (const protocol of PROTOCOLS) {
   for (const [name, text] of Object.entries(BODIES)) {
-    test(`${protocol}: to be answered ${name} is an error, or nothing`, async () => {
+    test(`${protocol}: the answer ${name} is an error, or empty`, async () => {
       for (const status of [200, 404, 500]) {
         for (const [call, attempt] of Object.entries(CALLS)) {
           const world = await answered(protocol, () => new Response(text, { status, headers: { "content-type": "application/json" } }));
@@ -102,7 +102,7 @@ for (const protocol of PROTOCOLS) {
     listEvents: () => messagePage([stored(1, "user", "x")], { has_more: true, next_cursor: 1 }),
     listSessions: () => items(["s1"], { total: 9, has_more: true, ...(protocol === "awaken" && { next_cursor: "c" }) }),
   })) {
-    test(`${protocol}: ${call} of a list that leads round in a circle comes to an end`, async () => {
+    test(`${protocol}: ${call} of a list whose pages form a circle ends`, async () => {
       let count = 0;
       const respond = () => {
         count += 1;
@@ -112,7 +112,7 @@ for (const protocol of PROTOCOLS) {
       };
       const { session, client } = await answered(protocol, respond);
       const { error } = await collect(call === "listSessions" ? client.agents.listSessions("a") : session[call]());
-      // Lists that are told by their place have no token that could come twice.
+      // Lists with positions have no token that could repeat.
       if (error) assert.equal(error.code, "unexpected_response");
       else assert.ok(["listTurns", "listSessions"].includes(call) && count > 300, `${count} pages`);
     });
@@ -189,7 +189,7 @@ test("tirea: a state of a hundred thousand names is shown, and replaced by the n
   assert.deepEqual(turn.snapshot().agent_state, { one: 1 });
 });
 
-test("tirea: two turns of one session at once are two runs, whatever becomes of the first", async (t) => {
+test("tirea: two turns of one session at once are two runs, however the first one ends", async (t) => {
   const [one, two] = [new LiveStream(), new LiveStream()];
   const { server, session } = await serveAgent(t, "tirea", { [START]: [one.reply, two.reply] });
   const first = session.createTurn({ input: "one" });
@@ -222,7 +222,7 @@ test("tirea: a turn that was cancelled waits for nothing, and an answer to it is
   assert.equal(server.count(START), 1);
 });
 
-test("tirea: a turn that nobody holds any more is read to its end, and tells its listeners", async (t) => {
+test("tirea: a turn without references is read to its end, and notifies its listeners", async (t) => {
   const live = new LiveStream();
   const { session } = await serveAgent(t, "tirea", { [START]: live.reply }, { reconnect: QUICK });
   let done;

@@ -43,9 +43,9 @@ impl Delivery {
     /// Reads `?delay_ms=`, `?hold=`, `?chunk_bytes=`, `?batch=`, `?numbers=`, and the headers `x-turnwire-delay-ms`,
     /// `x-turnwire-hold`, `x-turnwire-chunk-bytes`, `x-turnwire-batch`, `x-turnwire-numbers`, which win.
     ///
-    /// The error says which setting cannot be understood.
+    /// The error says which setting cannot be read.
     pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Result<Self, String> {
-        // A query that cannot be read at all is the business of the endpoint itself.
+        // A query that cannot be read at all is left to the endpoint.
         let query = Query::<HashMap<String, String>>::try_from_uri(uri).unwrap_or_default().0;
         let setting = |name: &str| {
             let header = headers.get(format!("x-turnwire-{}", name.replace('_', "-")));
@@ -68,14 +68,14 @@ impl Delivery {
         Ok(settings.without_zeros())
     }
 
-    /// The same settings, in which zero leaves the size of writes open.
+    /// The same settings; a write size of zero counts as not set.
     #[must_use]
     pub fn without_zeros(self) -> Self {
         let positive = |number: Option<usize>| number.filter(|&number| number > 0);
         Self { chunk_bytes: positive(self.chunk_bytes), batch: positive(self.batch), ..self }
     }
 
-    /// These settings, and where they leave something open, the others.
+    /// These settings; what they do not set is taken from the others.
     pub(crate) fn or(self, other: Self) -> Self {
         // A request that cuts its own way must not be cut again by a default.
         let cuts = self.chunk_bytes.is_some() || self.batch.is_some();

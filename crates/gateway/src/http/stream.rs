@@ -30,7 +30,7 @@ pub(crate) struct Ping {
 pub(crate) struct Output {
     pub(crate) delivery: Delivery,
     pub(crate) injection: Injection,
-    /// `None` for streams that say nothing in a silence.
+    /// `None` for streams without comments.
     pub(crate) ping: Option<Ping>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn stream(
     write(turn, reader.stream(), output, faults, forge)
 }
 
-/// Streams the frames of a turn, of which each of these pieces has some, whole.
+/// Streams the frames of a turn. Each of these pieces holds whole frames.
 pub(crate) fn write(
     turn: &str,
     source: impl Stream<Item = Bytes> + Send + 'static,
@@ -156,7 +156,7 @@ struct Cutter {
     size: usize,
     /// Bytes that do not fill a chunk yet.
     uncut: BytesMut,
-    /// What comes when all bytes are written.
+    /// The end that follows when all bytes are written.
     ending: Option<Ending>,
 }
 
@@ -181,7 +181,7 @@ impl Cutter {
     }
 }
 
-/// Lets the connection write out what it has: it does so whenever a body makes it wait.
+/// Lets the connection flush, which it does whenever a body is pending.
 async fn flush() {
     tokio::task::yield_now().await;
 }

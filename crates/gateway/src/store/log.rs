@@ -1,4 +1,4 @@
-//! The frames of one turn as they go on the wire, kept so that any reader can start anywhere.
+//! The frames of one turn as they are sent, kept so that any reader can start anywhere.
 
 use std::sync::Mutex;
 
@@ -72,7 +72,7 @@ impl EventLog {
         self.head.borrow().expired
     }
 
-    /// All frames so far, for those who check what readers made of them.
+    /// All frames so far, to check what readers made of them.
     pub(crate) fn recorded(&self) -> Bytes {
         Bytes::copy_from_slice(&lock(&self.buffer).bytes)
     }

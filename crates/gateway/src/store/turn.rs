@@ -91,7 +91,7 @@ pub(crate) struct Pending {
 pub(crate) struct PendingCall {
     pub(crate) thread: String,
     pub(crate) call: String,
-    /// Whether consent is awaited, or else a result.
+    /// Whether it waits for consent, or else for a result.
     pub(crate) approval: bool,
 }
 
@@ -130,7 +130,7 @@ impl Turn {
         self.progress().state.is_none()
     }
 
-    /// Asks the turn to stop. The first reason counts; a turn that is over does not care.
+    /// Asks the turn to stop. The first reason counts; a turn that has ended ignores it.
     pub(crate) fn stop(&self, reason: Stop) {
         self.stop.send_if_modified(|stop| {
             let first = stop.is_none();

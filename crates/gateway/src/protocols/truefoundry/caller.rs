@@ -1,4 +1,4 @@
-//! Who calls, in which dialect, for which tenant.
+//! The caller, the dialect and the tenant of a request.
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
@@ -58,7 +58,7 @@ impl Subject {
 pub(crate) struct Caller {
     pub(crate) app: App,
     pub(crate) dialect: Dialect,
-    /// Sessions of one space are not seen from another.
+    /// Sessions of one space are not visible in another.
     pub(crate) space: String,
     pub(crate) subject: String,
 }

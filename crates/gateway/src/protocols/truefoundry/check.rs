@@ -31,7 +31,7 @@ impl Refusal {
     }
 }
 
-/// What an accepted input comes to.
+/// The outcome of an accepted input.
 #[derive(Debug, Default)]
 pub(crate) struct Accepted {
     pub(crate) text: String,

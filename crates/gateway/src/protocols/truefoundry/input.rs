@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::agents::{Approval, Attachment};
 use crate::content;
 
-/// One item, as it came and as it is shown again.
+/// One item, as received and as shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 pub(crate) enum InputItem {

@@ -11,7 +11,7 @@ const HARNESS_TOKENS: usize = 412;
 const INSTRUCTION_TOKENS: usize = 180;
 const TOOL_TOKENS: usize = 264;
 
-/// What a message has from its beginning on.
+/// The fields that a message has from its beginning.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) id: String,
@@ -21,7 +21,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The event that opens the message on the stream: nothing in it yet.
+    /// The event that opens the message on the stream, still empty.
     pub(super) fn base<'a>(&'a self, thread_id: &'a str) -> ModelMessage<'a> {
         ModelMessage {
             kind: "model.message",
@@ -92,7 +92,7 @@ pub(super) fn complete<'a>(draft: &'a Draft<Head>, reason: &'static str, usage: 
     }
 }
 
-/// The tokens of a message before which there were so many in its conversation.
+/// The tokens of a message that follows this many in its conversation.
 pub(super) fn usage(draft: &Draft<Head>, context_tokens: usize) -> Usage {
     let arguments = draft.calls.iter().map(|call| tokens(&call.arguments)).sum::<usize>();
     Usage {

@@ -53,7 +53,7 @@ pub(crate) fn list<T, U: Serialize>(page: Page<T>, limit: usize, show: impl FnMu
     .into_response()
 }
 
-/// A session in the words of a dialect.
+/// A session as a dialect shows it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum SessionObject {
@@ -158,7 +158,7 @@ impl TurnObject {
         Self::with_state(session, turn, dialect, ended)
     }
 
-    /// The turn as it was when it began, however fast it is.
+    /// The turn as it was when it began, even if it has ended since.
     pub(crate) fn started(session: &Session, turn: &Turn, dialect: Dialect) -> Self {
         Self::with_state(session, turn, dialect, None)
     }

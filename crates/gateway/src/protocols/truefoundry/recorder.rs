@@ -279,7 +279,7 @@ impl TurnRecorder {
         self.done(None, required_actions);
     }
 
-    /// The script is through, or the agent failed.
+    /// The script has ended, or the agent failed.
     pub(super) fn end(&mut self, failure: Option<String>) {
         match failure {
             None => {
@@ -321,7 +321,7 @@ pub(super) fn id_line(number: u64) -> String {
     format!("id: {number}\n")
 }
 
-/// The JSON of an event. Our own types always serialize; `null` would stand for a defect.
+/// The JSON of an event. Our own types always serialize; `null` would show a defect.
 fn raw(event: &impl Serialize) -> Box<RawValue> {
     to_raw_value(event).unwrap_or_default()
 }

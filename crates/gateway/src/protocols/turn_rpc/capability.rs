@@ -1,4 +1,4 @@
-//! What a turn wants to use: skills, tool servers, single tools; and which of them it may not.
+//! What a turn wants to use: skills, tool servers, single tools; and which of them it is refused.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ enum Scope {
     User,
 }
 
-/// One that the turn has to do without.
+/// A capability that the turn does not get.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Rejected {
     #[serde(flatten)]
@@ -108,7 +108,7 @@ impl Capability {
     }
 }
 
-/// Those that a turn has to do without.
+/// The capabilities that a turn does not get.
 pub(super) fn rejected(wanted: &[Capability]) -> Vec<Rejected> {
     let rejected = wanted.iter().enumerate().filter_map(|(index, capability)| {
         let reason = capability.reason(&wanted[..index])?;
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_why_something_is_rejected() {
+    fn the_name_decides_why_a_capability_is_rejected() {
         for (reason, _) in REASONS {
             let slug = format!("workspace/{}-thing", reason.replace('_', "-"));
             let wanted = json!([{"id": "c", "kind": {"type": "skill", "slug": slug, "sourceKind": "user"}}]);

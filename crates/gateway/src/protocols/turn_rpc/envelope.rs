@@ -16,14 +16,14 @@ pub(super) struct Request {
     params: Map<String, Value>,
 }
 
-/// An error as the client gets it.
+/// An error as the client receives it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Failure {
     pub(super) code: i64,
     pub(super) message: String,
 }
 
-/// A frame that is no request, and the id under which it is answered, if it has one.
+/// A frame that is not a request, and the id under which it is answered, if it has one.
 #[derive(Debug, PartialEq)]
 pub(super) struct Malformed {
     pub(super) id: Option<String>,
@@ -35,7 +35,7 @@ impl Failure {
         Self { code: -32700, message: "failed to parse JSON-RPC payload".to_owned() }
     }
 
-    /// A frame that is no request, and also all that a method itself refuses.
+    /// A frame that is not a request, and also all that a method itself refuses.
     pub(super) fn refused(message: impl Into<String>) -> Self {
         Self { code: -32600, message: message.into() }
     }
@@ -134,7 +134,7 @@ pub(super) fn notification(method: &str, params: impl Serialize) -> String {
     serde_json::to_string(&Notification { jsonrpc: VERSION, method, params }).unwrap_or_default()
 }
 
-/// Whether a frame that was written here says that a turn is over.
+/// Whether a frame written here reports the end of a turn.
 pub(super) fn ends_turn(frame: &str) -> bool {
     ["turn/completed", "turn/failed"]
         .iter()
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_frame_is_said() {
+    fn errors_say_what_is_wrong_with_a_frame() {
         let invalid = |problem: &str| format!("invalid JSON-RPC request: {problem}");
         let id = Some(ID.to_owned());
         let cases = [

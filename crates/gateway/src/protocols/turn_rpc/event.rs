@@ -69,7 +69,7 @@ impl Event {
         Self::of("itemUpdated", json!({"item": item}))
     }
 
-    /// One of the recovery family, about an item.
+    /// A recovery event about an item.
     pub(super) fn about(kind: &'static str, item: &ItemRef, details: Value) -> Self {
         let mut event = Self::of(kind, details);
         event.fields.insert("itemId".to_owned(), json!(item.id));

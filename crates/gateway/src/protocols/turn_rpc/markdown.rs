@@ -62,7 +62,7 @@ impl Inline {
 }
 
 impl Open {
-    /// Text that stands in no paragraph of its own, as in the items of a tight list, becomes one.
+    /// Text outside a paragraph, as in the items of a tight list, becomes a paragraph.
     fn flush(&mut self) {
         let inline = self.inline.take();
         if !inline.text.is_empty() {
@@ -132,7 +132,7 @@ impl Builder {
         ) {
             return self.inline().close();
         }
-        // What ends has begun: the document itself stays.
+        // Each end has a beginning, so the document itself is never closed.
         let Some(mut ended) = self.open.pop() else { return };
         match tag {
             TagEnd::Paragraph | TagEnd::HtmlBlock => {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_beginning_of_a_text_can_be_parsed() {
+    fn every_prefix_of_a_text_can_be_parsed() {
         let text = "## A\n\n- *b **c** d*\n  1. `e`\n\n> ~~f\n\n```\ng <b>h</b>\n";
         for (end, _) in text.char_indices() {
             assert!(parse(&text[..end])["blocks"].is_array());

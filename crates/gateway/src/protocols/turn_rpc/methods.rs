@@ -13,7 +13,7 @@ use super::traps::LOST_RESPONSE;
 use super::{PATH, SOCKETS, thread_calls, timeline, turn_calls, workspace};
 use crate::faults::{Ending, Fault, Faults, On, OpenStream, SentFrame, View, traps_of};
 
-/// The longest frame that the journal keeps as it came.
+/// The longest frame that the journal keeps as received.
 const LONGEST_KEPT: usize = 64 * 1024;
 
 /// Answers a frame of text.
@@ -106,7 +106,7 @@ fn is_lost_response(fault: &Fault) -> bool {
     traps_of([fault]).has(&LOST_RESPONSE)
 }
 
-/// A frame for the journal: as JSON if it is some, or else as text.
+/// A frame for the journal: as JSON if it is JSON, else as text.
 fn sent(peer: &Peer, text: &str) -> SentFrame {
     let frame = if text.len() > LONGEST_KEPT {
         json!(format!("{} bytes", text.len()))

@@ -45,7 +45,7 @@ impl ModelWriter {
         Self { out, mode, calls: Vec::new(), latest: None, words: String::new() }
     }
 
-    /// Every message begins with reasoning, also of a model that does not show any.
+    /// Every message begins with reasoning, even from a model that shows none.
     pub(super) fn begin(&mut self) -> Items {
         let reasoning = item_id();
         self.out.start(&reasoning_item(&reasoning, ""));

@@ -118,7 +118,7 @@ impl Recorder {
             Step::Remember { key, value } => {
                 self.main.out.thread.state().memory.insert(key, value);
             }
-            // Servers, sandboxes and their files are not seen here.
+            // Servers, sandboxes and their files are not visible here.
             Step::Connect { .. }
             | Step::CreateSandbox { .. }
             | Step::WriteFile { .. }
@@ -132,7 +132,7 @@ impl Recorder {
         writer(&mut self.main, &mut self.tasks, thread)
     }
 
-    /// The model's connection breaks. If that is within a message, its recovery begins, and the result is true.
+    /// The model's connection breaks. Within a message, this starts its recovery and returns true.
     fn break_off(&mut self) -> bool {
         let Some(draft) = self.drafts.end_on(MAIN) else { return false };
         let item = self.main.break_off(draft.own);
@@ -195,7 +195,7 @@ impl Recorder {
         self.main.latest = Some(ItemRef { id, kind: "reasoning" });
     }
 
-    /// The turn was ended from outside: so are those that it waits for.
+    /// The turn was ended from outside: the turns that it waits for end too.
     pub(super) fn abandon(&mut self) {
         for task in self.tasks.values() {
             let out = &task.writer.out;

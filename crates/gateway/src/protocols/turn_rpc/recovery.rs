@@ -13,7 +13,7 @@ const BACKOFF: i64 = 2;
 /// What happens to something that failed.
 #[derive(Debug, Clone)]
 pub(super) enum RecoveryEvent {
-    /// A call does not answer in time. The second attaches to a recovery that runs.
+    /// A call does not answer in time. A second one joins the running recovery.
     Timeout(String),
     TimeoutAttached(String),
     /// An attempt begins.
@@ -26,7 +26,7 @@ pub(super) enum RecoveryEvent {
     ToolRetry(String),
     ToolResolved(String),
     ToolExhausted(String),
-    /// The model has had enough rounds.
+    /// The model has used up its rounds.
     Budget,
 }
 
@@ -35,14 +35,14 @@ pub(super) enum RecoveryEvent {
 pub(super) struct Recovery {
     /// The latest job, which may be over.
     job: Option<Job>,
-    /// What the turn fails with.
+    /// The error that the turn fails with.
     failure: Option<String>,
     episode: Option<String>,
     tool_attempt: u64,
 }
 
 impl Recovery {
-    /// What the turn fails with, if a recovery was used up.
+    /// The error that the turn fails with, if a recovery was used up.
     pub(super) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
     }

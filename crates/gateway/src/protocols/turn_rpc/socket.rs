@@ -50,14 +50,14 @@ struct Line {
     editors: Vec<MessageEditor>,
 }
 
-/// What happens next on a line.
+/// What happens next on a socket.
 enum Next {
     Came(Option<Result<Message, axum::Error>>),
     Out(Out),
 }
 
 impl Line {
-    /// Reads and writes. How the socket is to end; `None` if it has ended by itself.
+    /// Reads and writes. Returns how the socket is to end, or `None` if it has ended by itself.
     async fn run(&mut self, app: &App, peer: &Arc<Peer>) -> Option<Ending> {
         if let Some(ending) = self.editors.iter().find_map(MessageEditor::begin) {
             return Some(ending);
@@ -98,7 +98,7 @@ impl Line {
         }
     }
 
-    /// Writes what the faults make of a frame. How the socket is to end behind it, if it is; `None`
+    /// Writes a frame as the faults change it. Returns how the socket is to end after it, if at all; `None`
     /// if it has ended.
     async fn write(&mut self, frame: OutFrame) -> Option<Option<Ending>> {
         let mut frames = vec![frame];
@@ -125,7 +125,7 @@ impl Line {
         Some(ending)
     }
 
-    /// Ends a socket on which something came that is no message, or too large.
+    /// Ends a socket that received something other than a message, or too large a one.
     async fn refuse(&mut self, error: &axum::Error) {
         let is_too_large = error.to_string().contains("too long");
         let code = if is_too_large { close_code::SIZE } else { close_code::PROTOCOL };
@@ -139,7 +139,7 @@ impl Line {
                 sleep(GRACE).await;
                 self.open.connection.reset();
             }
-            // Nothing is read, so that pings have no answer either.
+            // Nothing is read, so pings are not answered either.
             Ending::Stall | Ending::Comments => {
                 if let Ok(ending @ (Ending::Eof | Ending::Reset)) = timeout(SILENCE, self.open.order()).await
                 {
@@ -149,7 +149,7 @@ impl Line {
         }
     }
 
-    /// Closes in good order: the client gets to agree.
+    /// Closes in order: waits for the client's close frame.
     async fn close(&mut self, code: u16, reason: &'static str) {
         let frame = CloseFrame { code, reason: reason.into() };
         let farewell = async {
@@ -157,7 +157,7 @@ impl Line {
                 while let Some(Ok(_)) = self.socket.recv().await {}
             }
         };
-        // A client that does not agree is left.
+        // A client that does not answer is dropped.
         let _ = timeout(CLOSING_LIMIT, farewell).await;
     }
 }

@@ -53,7 +53,7 @@ pub(super) enum Visibility {
     Hidden,
 }
 
-/// What a client may say of a thread that it makes.
+/// What a client may set on a thread that it makes.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Settings {
     pub(super) name: Option<String>,
@@ -282,7 +282,7 @@ impl State {
         }
     }
 
-    /// Counts the notifications of the agent before its turn is sent to have begun.
+    /// Counts the agent's notifications before the turn's beginning is sent.
     fn before_notification(&mut self, thread: &Thread, turn: &str) {
         let Some(opening) = self.turn(turn).and_then(|record| record.opening.as_mut()) else { return };
         if opening.left == 0 {
@@ -292,7 +292,7 @@ impl State {
         }
     }
 
-    /// The response, the turn's beginning, and the user's message, if they have not come yet.
+    /// The response, the turn's beginning, and the user's message, if they were not sent yet.
     pub(super) fn open_turn(&mut self, thread: &Thread, turn: &str) {
         let Some(record) = self.turn(turn) else { return };
         let Some(Opening { reply, events, .. }) = record.opening.take() else { return };

@@ -9,7 +9,7 @@ use super::event::{Event, ItemRef, Place};
 use super::reply::Reply;
 use crate::{json, store};
 
-/// How a turn stands.
+/// The state of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) enum Status {
     InProgress,
@@ -45,7 +45,7 @@ pub(super) struct TaskEvent {
     pub(super) sequence: u64,
     pub(super) occurred_at: i64,
     pub(super) event: Value,
-    /// Whether it is left out unless one asks for such events.
+    /// Whether it is listed only on request.
     pub(super) collapsed: bool,
 }
 

@@ -156,7 +156,7 @@ struct Named {
     reason: Option<String>,
 }
 
-/// The thread of a turn, once it is sure that there is that turn.
+/// The thread of a turn, if that turn exists.
 fn find(asked: &Asked<'_>) -> Result<(Arc<Thread>, Named), Failure> {
     let named: Named = asked.request.params()?;
     asked.required("thread_id", &named.thread_id)?;
@@ -174,7 +174,7 @@ fn shown(thread: &Thread, turn: &str) -> Value {
     json!({"thread_id": thread.id, "workspace_id": WORKSPACE, "turn": turn})
 }
 
-/// `turn/cancel`: all subscribers learn of it before this answer comes.
+/// `turn/cancel`: all subscribers are notified before the answer is sent.
 pub(super) fn cancel(asked: &Asked<'_>) -> Result<Value, Failure> {
     let (thread, named) = find(asked)?;
     let socket = asked.peer.number;

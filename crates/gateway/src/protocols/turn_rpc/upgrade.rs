@@ -1,4 +1,4 @@
-//! A WebSocket is opened: who may, and from where.
+//! Opens WebSockets: who may, and from which pages.
 
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Query};
