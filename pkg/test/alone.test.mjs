@@ -1,4 +1,4 @@
-// Who only waits for a turn: its stream is read all the same, so that the snapshot has all that a loop over the stream
+// A caller that only waits for a turn: its stream is read too, so that the snapshot has all that a loop over the stream
 // brings, whenever the page subscribes. Against the development gateway, in each protocol.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -20,7 +20,7 @@ const FOUND = ["truefoundry", "trueforge", "awaken", "awaken without an event st
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A client, all of whose turns have so many milliseconds between their events. */
+/** A client, whose turns have this many milliseconds between their events. */
 async function dial(t, name, delay = "0.2") {
   const protocol = name.split(" ")[0];
   const headers = { "x-turnwire-delay-ms": delay };
@@ -87,7 +87,7 @@ for (const name of Object.keys(ALL)) {
     }
 
     for (const late of [0, 50]) {
-      test(`who subscribes or listens ${late} ms after the wait began misses nothing`, async (t) => {
+      test(`a subscriber or listener that comes ${late} ms after the wait began misses nothing`, async (t) => {
         const script = ASKS(name) ? "approval" : "plain";
         const expected = await streamed(t, name, script);
         const { turn } = await prepare(t, name, script, "10");
@@ -120,7 +120,7 @@ for (const name of Object.keys(ALL)) {
       });
     }
 
-    test("what was waited for says so to whoever asks later", async (t) => {
+    test("a turn that was waited for shows its result to later callers", async (t) => {
       const { turn } = await prepare(t, name, "plain");
       await turn.waitForCompletion();
       const shown = turn.snapshot();
@@ -140,14 +140,14 @@ for (const name of Object.keys(ALL)) {
           return turn;
         };
 
-        test(`a turn that state() started, waited for: ${script}`, async (t) => {
+        test(`a turn that state() started is waited for: ${script}`, async (t) => {
           const turn = await prepared(t);
           await turn.waitForCompletion();
           assert.deepEqual(conversation(turn), await streamed(t, name, script));
           if (script === "approval" && ASKS(name)) demandCalls(turn);
         });
 
-        test(`a turn that state() started, and state() finds over: ${script}`, async (t) => {
+        test(`a turn that state() started, and state() finds ended: ${script}`, async (t) => {
           const turn = await prepared(t);
           while ((await turn.state()).status === "running") await wait(5);
           assert.deepEqual(conversation(turn), await streamed(t, name, script));

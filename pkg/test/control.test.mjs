@@ -1,4 +1,4 @@
-// Starting and stopping when things go wrong: whose turn a cancel stops, and what is known of a start that broke.
+// Starting and stopping when things go wrong: which turn a cancel stops, and what is known of a broken start.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, InputError, StateError } from "../dist/index.js";
@@ -23,7 +23,7 @@ test("cancel() of a turn that has ended stops no other turn", async (t) => {
   await collect(iterator);
 });
 
-test("cancel() of a turn that nobody reads asks first whether it still runs", async (t) => {
+test("cancel() of a turn without a reader first checks whether it still runs", async (t) => {
   for (const [state, asked] of [[DONE, [GET_TURN]], [{ status: "running" }, [GET_TURN, CANCEL]]]) {
     const { session, server } = await serveSession(t, {
       [GET_TURN]: [json({ data: record() }), json({ data: record(state) })], [CANCEL]: json({}),
@@ -36,7 +36,7 @@ test("cancel() of a turn that nobody reads asks first whether it still runs", as
   }
 });
 
-test("cancel() of a turn whose loop was left asks first, too", async (t) => {
+test("cancel() of a turn whose loop was left first checks, too", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply, { routes: { [GET_TURN]: json({ data: record(DONE) }) } });
   const iterator = turn.stream();
@@ -68,7 +68,7 @@ const BROKEN_STARTS = {
   "a reset": reset,
 };
 
-/** Asks a turn for something; resolves when it has happened. */
+/** Calls a method of a turn; resolves when it has happened. */
 async function ask(turn, method) {
   if (method !== "stream") return turn[method]();
   const { error } = await collect(turn.stream());

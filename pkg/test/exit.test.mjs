@@ -103,7 +103,7 @@ const PROGRAMS = {
 for (const [name, program] of Object.entries(PROGRAMS)) {
   test(`Node ends when ${name}`, async () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", `${PRELUDE}${program}\nconsole.log("over");`], {
-      // Whatever holds it holds it for an hour.
+      // Anything that keeps it alive does so for an hour.
       timeout: 20_000, stdio: ["ignore", "pipe", "pipe"],
     });
     const said = [];

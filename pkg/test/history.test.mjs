@@ -12,7 +12,7 @@ const DONE = { status: "done", output: null, required_actions: [] };
 const made = (id, previous, minute = 0, state = DONE) =>
   record(state, { id, previous_turn_id: previous, created_at: `2026-11-20T09:${String(minute).padStart(2, "0")}:00.000Z` });
 
-/** What a server keeps of a turn, newest first. */
+/** A server's record of a turn, newest first. */
 const kept = (id, content) =>
   [created({ turn_id: id }), message(`m-${id}`, { content, finish_reason: "stop" }), done()].map((event) => ({ turn_id: id, event })).reverse();
 
@@ -50,7 +50,7 @@ const [A, B, C, D] = [made("a", null, 0), made("b", "a", 1), made("c", "b", 2), 
 const E = made("e", null, 4);
 const LONG = Array.from({ length: 60 }, (_, at) => made(`t${at}`, at > 0 ? `t${at - 1}` : null, at % 60));
 
-/** What servers list, what is asked for, and what is shown. `listed` is in the server's order. */
+/** What servers list, what is requested, and what is shown. `listed` is in the server's order. */
 const PAGES = [
   { name: "the path of a newest-first list", listed: [D, C, B, A], shown: "a b d", branches: "c" },
   { name: "the path of an oldest-first list", listed: [A, B, C, D], shown: "a b d", branches: "c" },
@@ -117,7 +117,7 @@ test("turns that are over are frozen snapshots; the last one is a turn", async (
   assert.throws(() => first.view.subscribe(), { code: "invalid_option" });
 });
 
-test("who acts on a settled turn gets it anew by its id", async (t) => {
+test("acting on a settled turn reads it again by its id", async (t) => {
   const { session } = await sessionOf(t, [D, B, A]);
   const [first] = await session.history();
   const turn = await session.getTurn(first.id);
@@ -159,7 +159,7 @@ test("earlier pages and other branches do not change what comes next", async (t)
 });
 
 for (const options of [{ turns: 0 }, { turns: 1.5 }, { turns: "2" }, { before: 1 }, { lastTurnId: null }, { limit: 5 }]) {
-  test(`a history is not asked for with ${JSON.stringify(options)}`, async (t) => {
+  test(`history(${JSON.stringify(options)}) is refused`, async (t) => {
     const { session, server } = await sessionOf(t, [A]);
     assert.equal((await failure(session.history(options))).code, "invalid_option");
     assert.equal(server.requests.length, 0);

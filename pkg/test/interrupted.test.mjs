@@ -205,7 +205,7 @@ test("state() that is ahead of the stream takes nothing from the stream", async 
   assert.equal(textOf(turn), "Hello");
 });
 
-test("what a left loop had not taken yet comes with the next stream", async (t) => {
+test("events that an abandoned loop had not taken come with the next stream", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: rest() } });
   const seen = [];
@@ -224,7 +224,7 @@ test("what a left loop had not taken yet comes with the next stream", async (t) 
   assert.equal(textOf(turn), "Hello, world");
 });
 
-test("whoever waits learns of the broken stream too", async (t) => {
+test("waiting callers learn of the broken stream too", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const iterator = turn.stream();
@@ -287,6 +287,6 @@ test("what comes after turn.done is not read", async (t) => {
   assert.equal(error, undefined);
   assert.equal(got.at(-1).type, "turn.done");
   assert.equal(textOf(turn), "Hello, world");
-  // The server never ended the answer: the package let go of it.
+  // The server never ended the answer: the package closed it.
   await closed.promise;
 });

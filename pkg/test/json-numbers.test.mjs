@@ -11,7 +11,7 @@ const LAST = WHOLE.length;
 
 const numbered = (event, sequence_number) => ({ ...event, sequence_number });
 
-/** Frames of events that say these numbers; with ids, too, if there are any. */
+/** Frames of events with these numbers in the JSON; with ids, too, if there are any. */
 const said = (list, says, ids = []) => list.map((event, at) => frame(numbered(event, says[at]), ids[at])).join("");
 
 /** The events after those that the request has. */
@@ -62,7 +62,7 @@ test("after a reload a stream goes on where the page says", async (t) => {
 const NONE = { "a word": "one", "a text": "4", "negative": -4, "a fraction": 4.5, "zero": 0, "null": null, "too large": 2 ** 53 };
 
 for (const [name, number] of Object.entries(NONE)) {
-  test(`a number that is ${name} is none: what a lost connection may have brought is read from the list`, async (t) => {
+  test(`a number that is ${name} does not count: events that a lost connection may have had are read from the list`, async (t) => {
     const { turn, server } = await serveResumed(t, brokenOff(said(WHOLE.slice(0, 4), [1, 2, 3, number])), {
       [GET_TURN]: json({ data: record(DONE) }),
       [TURN_EVENTS]: page([message("m1", { content: "Hello, world", finish_reason: "stop" })]),
@@ -94,7 +94,7 @@ test("the same number twice is no mismatch", async (t) => {
   assert.deepEqual(told, []);
 });
 
-test("of two numbers the id counts, and that they differ is told once a turn", async (t) => {
+test("of two numbers the id counts, and the difference is reported once a turn", async (t) => {
   const bytes = (from, to) => said(WHOLE.slice(from - 1, to), range(from + 100, to + 100), range(from, to));
   const { turn, server, told } = await serveResumed(t, brokenOff(bytes(1, 4)), { [SUBSCRIBE]: stream(bytes(5, LAST)) });
   await checkWhole(turn);
@@ -103,7 +103,7 @@ test("of two numbers the id counts, and that they differ is told once a turn", a
   assert.deepEqual(told[0], ["mismatch", { id: 1, sequence_number: 101 }]);
 });
 
-/** A turn with a tool call: its stream, and the list of its events, which says the numbers of the stream. */
+/** A turn with a tool call: its stream, and the list of its events, which has the stream's numbers. */
 const TOOL = [
   created(), message(), call("c1", "find", { args: "{}" }), finished("tool_calls"), toolResponse("c1", "found"),
   message("m2"), text("It is ", "m2"), text("there.", "m2"), finished("stop", "m2"), done(),
@@ -114,7 +114,7 @@ const LISTED = [
   numbered(message("m2", { content: "It is there.", finish_reason: "stop" }), 9),
 ];
 
-test("events of the list keep their numbers, and none that was delivered comes again", async (t) => {
+test("events of the list keep their numbers, and none is delivered twice", async (t) => {
   for (const [cut, expected] of [[1, [1, 4, 5, 9, 0]], [4, [1, 2, 3, 4, 5, 9, 0]], [5, [1, 2, 3, 4, 5, 9, 0]], [8, [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]]]) {
     const { turn } = await serveResumed(t, brokenOff(said(TOOL.slice(0, cut), range(1, cut))), {
       [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: record(DONE) }), [TURN_EVENTS]: page(LISTED),

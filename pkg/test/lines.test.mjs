@@ -21,7 +21,7 @@ function inChunks(whole, size) {
 
 const OUTPUT = message("m1", { content: LONG, finish_reason: "stop" });
 
-/** What an iteration and the turn itself say of the end. */
+/** The end, as an iteration and the turn itself report it. */
 async function ends(t, chunks, options = {}) {
   const { turn } = await serveTurn(t, stream(...chunks), { options: { reconnect: false, ...options } });
   const { events, error } = await collect(turn.stream());
@@ -50,7 +50,7 @@ test("an output that says something else than its message is not taken for it", 
   assert.equal(textOf(turn) === LONG, true);
 });
 
-test("an output of which nothing came before is shown", async (t) => {
+test("an output without earlier deltas is shown", async (t) => {
   const { turn, state } = await ends(t, inChunks(turnWith(OUTPUT, []), 50_000));
   assert.equal(state.output.content === LONG, true);
   assert.equal(textOf(turn) === LONG, true);

@@ -75,7 +75,7 @@ test("200 turns in a row leave the core's memory as large as a few do", async ()
   assert.ok(early < 16 * 1024 * 1024, `${early} bytes after 20 turns`);
 });
 
-test("turns that are left, broken off or never started leave nothing either", async () => {
+test("turns that are abandoned, broken off or never started leave nothing either", async () => {
   const bytes = new TextEncoder().encode(frames(answer(..."abcdefghij".repeat(50)).slice(0, -1)));
   const session = await clientOf(bytes);
   const [memory] = memories;
@@ -128,7 +128,7 @@ test("turns that follow one another do not keep one another alive", async () => 
   assert.ok(alive <= 3, `${alive} of 30 turns are alive`);
 });
 
-/** A session of so many finished turns, each of which said 4,000 characters. Lists are pages of 25 turns and 100 events. */
+/** A session of this many finished turns, each of which said 4,000 characters. Lists are pages of 25 turns and 100 events. */
 async function finishedSession(count) {
   const said = "piece of an answer. ".repeat(200);
   const done = { status: "done", output: null, required_actions: [] };

@@ -116,7 +116,7 @@ test("isEventDelta tells deltas, those of types to come among them", () => {
   for (const type of ["model.message", "turn.done", "unknown", "delta", "model.message.deltas", "state.delta", "activity.delta"]) assert.equal(isEventDelta({ type }), false);
 });
 
-test("the builder gives the message so far, complete, and starts over", () => {
+test("the builder returns the message so far, complete, and starts over", () => {
   const builder = new ModelMessageBuilder();
   const first = builder.add(delta({ content: "Hel", created_at: "2026-11-20T09:00:00Z" }));
   assert.deepEqual(first, { id: "m1", thread_id: "main", created_at: "2026-11-20T09:00:00Z", content: "Hel" });
@@ -129,7 +129,7 @@ test("the builder gives the message so far, complete, and starts over", () => {
   assert.equal(first.content, "Hello");
 });
 
-test("the builder does not give an incomplete message, and keeps it", async () => {
+test("the builder does not return an incomplete message, and keeps it", async () => {
   const builder = new ModelMessageBuilder();
   assert.equal((await failure(() => builder.buildAndReset())).code, "message_incomplete");
   builder.add(text("Hel"));
@@ -177,7 +177,7 @@ test("a base without calls, or with none, takes them", () => {
   }
 });
 
-test("fields that say nothing merge nothing", () => {
+test("empty fields merge nothing", () => {
   const base = message("m1", { content: "a" });
   mergeEventDelta(base, delta({ content: null, tool_calls: null, usage: null, finish_reason: null, refusal: null, reasoning_content: null }));
   assert.deepEqual(base, message("m1", { content: "a" }));

@@ -1,4 +1,4 @@
-// What is read of a session before a start: when, how often, and what becomes of the start if that fails or is stopped.
+// What is read of a session before a start: when, how often, and what the start does if that fails or is stopped.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, connect, ConnectionError, IncompleteError } from "../dist/index.js";
@@ -45,7 +45,7 @@ for (const [name, reply] of Object.entries(FAILURES)) {
     });
   }
 
-  test(`${name} in place of the newest turn: where nobody said the same, a start that does not arrive can be made again`, async (t) => {
+  test(`${name} in place of the newest turn: where no client said the same, a start that does not arrive can be made again`, async (t) => {
     const kept = said("no", 30);
     const { fetched } = await serveKept(t, kept, ["refused", "answered"], { [NEWEST]: reply });
     const turn = (await fetched(clocks)).createTurn({ input: "yes" });
@@ -101,7 +101,7 @@ test("a session that was listed is not known: its newest turn is read before the
   assert.equal(reads(server), 1);
 });
 
-test("a list that was left at once does not say which turn is the newest", async (t) => {
+test("a list that is abandoned at once does not say which turn is the newest", async (t) => {
   const kept = said("yes", 5, "oldest first");
   const { fetched, server } = await serveKept(t, kept, ["lost"]);
   const session = await fetched();
@@ -114,7 +114,7 @@ test("a list that was left at once does not say which turn is the newest", async
   assert.deepEqual([turn.id, reads(server)], ["t3", 1]);
 });
 
-test("nothing is read before a start that names its place, nor where nothing is recovered", async (t) => {
+test("nothing is read before a start that names its previous turn, nor where nothing is recovered", async (t) => {
   const { fetched, server } = await serveKept(t, said("yes", 5));
   const named = (await fetched()).createTurn({ input: "yes", previousTurnId: "t1" });
   assert.equal((await collect(named.stream())).error, undefined);
@@ -143,7 +143,7 @@ test("starts that are made at once are sent in their order, after one reading", 
   }
 });
 
-/** A session whose newest turn is not told before `gate` opens, the first time it is asked for. */
+/** A session whose newest turn is not returned before `gate` opens, the first time it is requested. */
 async function held(t, kept = said("yes", 5)) {
   const gate = deferred();
   let count = 0;

@@ -30,7 +30,7 @@ const T2_EVENTS = "GET agents/sessions/s1/turns/t2/events";
 const MADE = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" }, tool_info: { type: "truefoundry-system", name: "restart" } };
 const LISTED = page([message("m1", { tool_calls: [MADE], finish_reason: "tool_calls" }), required(["c1"])]);
 
-/** Waits for so many requests: the server's replies go by their order. */
+/** Waits for this many requests: the server replies in their order. */
 async function asked(server, count) {
   while (server.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -69,7 +69,7 @@ test("an older turn that is read again decides nothing", async (t) => {
   session.createTurn({ input: "and now?" });
 });
 
-test("an approval goes out although nothing is known to wait for it", async (t) => {
+test("an approval is sent although no pending call is known", async (t) => {
   const { turn, session, server } = await serveTurn(t, [events(...answer("Hi")), events(...answer("Done"))]);
   await collect(turn.stream());
   assert.equal((await collect(session.createTurn({ input: ALLOW }).stream())).error, undefined);
@@ -119,7 +119,7 @@ test("two starts at once that are refused leave pending what was pending", async
   session.createTurn({ input: ALLOW });
 });
 
-test("to name the newest turn is to follow it", async (t) => {
+test("naming the newest turn follows it", async (t) => {
   const { turn, session } = await serveTurn(t, events(...pause()));
   await collect(turn.stream());
   await isRefused(session, { input: "and now?", previousTurnId: turn.id });
@@ -168,13 +168,13 @@ test("an answered call waits no longer, and gets its result when the next turn e
   await live.send(message("m2"), finished("stop", "m2"), done());
   await reading;
   assert.deepEqual(firstOf(turn), { waits: 0, status: "done", response: "restarted" });
-  // It is also where it came.
+  // It is also in the turn that brought it.
   assert.deepEqual(next.snapshot().threads[0].tool_responses.map((response) => response.content), ["restarted"]);
-  // The turn itself ended as it ended.
+  // The turn's own end is unchanged.
   assert.equal(turn.snapshot().state.required_actions.length, 1);
 });
 
-test("who subscribes to a turn is told when it waits no longer", async (t) => {
+test("a subscriber to a turn is notified when it no longer waits", async (t) => {
   const { turn, session } = await serveTurn(t, [events(...pause()), events(...go(done()))]);
   await collect(turn.stream());
   turn.snapshot();
@@ -204,7 +204,7 @@ test("a paused turn that was read by its id waits no longer once it was answered
   assert.equal(turn.snapshot().required_actions.length, 0);
 });
 
-test("a turn that begins afresh answers nothing", async (t) => {
+test("a turn that starts a new branch answers nothing", async (t) => {
   const fresh = [created({ turn_id: "t2", previous_turn_id: null }), message("m2"), finished("stop", "m2"), done()];
   const { turn, session } = await serveTurn(t, [events(...pause()), events(...fresh)]);
   await collect(turn.stream());

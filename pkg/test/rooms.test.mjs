@@ -1,4 +1,4 @@
-// The rooms of the sources: who may import whom. A file imports from its own room and from those below it, and no files
+// The rooms of the sources: which may import which. A file imports from its own room and from those below it, and no files
 // import each other in a circle.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

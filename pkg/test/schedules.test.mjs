@@ -1,4 +1,4 @@
-// Random schedules of faults: whatever happens on the way, the page sees the uncut turn.
+// Random schedules of faults: whatever happens in transit, the page sees the uncut turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IS_QUICK, tellRows } from "../../tests/rows.mjs";
@@ -30,7 +30,7 @@ function randomly(seed) {
   };
 }
 
-/** A server with one turn, whose answers go wrong as chance has it, but not for ever. */
+/** A server with one turn, whose answers fail at random, but not forever. */
 class FaultyServer {
   posts = 0;
   began = false;
@@ -47,7 +47,7 @@ class FaultyServer {
     const { pathname, search } = new URL(url);
     const path = pathname.replace(/.*\/s1/, "");
     if (path === "") return Response.json({ data: { id: "s1" } });
-    // Without what is read before the start, it would not be known whether a lost one began.
+    // Without what is read before the start, it would be unknown whether a lost one began.
     if (path === "/turns" && search === "?limit=2") return Response.json({ data: [], pagination: {} });
     const fault = this.#faults > 0 && this.#random() < 0.8 && (this.#faults -= 1) >= 0;
     if (path === "/turns" && method === "POST") return this.#start(fault, signal);
@@ -68,7 +68,7 @@ class FaultyServer {
   #start(fault, signal) {
     this.posts += 1;
     if (fault && this.#random() < 0.5) {
-      // What the server did not take may be sent again; of the rest it is not known.
+      // What the server did not accept may be sent again; the rest is unknown.
       const status = this.#pick(429, 425, 503);
       return Response.json({ error: { message: "not now" } }, { status });
     }

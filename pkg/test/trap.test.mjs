@@ -1,4 +1,4 @@
-// A core that fails in itself: one error for the turn that met it, and nothing else is harmed. Later turns, also those of
+// A core that traps: one error for the turn that met it, and nothing else is harmed. Later turns, also those of
 // the same session, run in another core.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ const started = [];
 const { Instance } = WebAssembly;
 WebAssembly.Instance = function (...given) {
   const instance = new Instance(...given);
-  // That is no core: it makes the module of one.
+  // That is not a core: it makes a core's module.
   if ("unpack" in instance.exports) return instance;
   const core = { hasFailed: false, callsAfter: [] };
   started.push(core);
@@ -89,7 +89,7 @@ test("a trap is one error of its turn; later turns and clients work", async () =
   assert.equal(started.length, 2);
 });
 
-/** How many messages that say so are still to break the core. */
+/** How many messages that ask for it will still break the core. */
 let breaks = Infinity;
 
 /** An agent that answers in pieces. The core traps at the second one if the message says so. */
@@ -140,7 +140,7 @@ for (const protocol of PROTOCOLS) {
   }
 }
 
-test("what waits for an answer when another session breaks the core is answered in the next one", async () => {
+test("a call that is pending when another session breaks the core is answered in the next one", async () => {
   for (const protocol of ["truefoundry", "awaken", "aap", "ag-ui"]) {
     started.length = 0;
     isBeyondRepair = true;
@@ -166,7 +166,7 @@ test("what waits for an answer when another session breaks the core is answered 
 });
 
 for (const protocol of PROTOCOLS) {
-  test(`${protocol}: a conversation shows a trap once, below what it had, and neither it nor another one is stuck`, async () => {
+  test(`${protocol}: a conversation shows a trap once, below its content, and neither it nor another one is stuck`, async () => {
     isBeyondRepair = true;
     const { chats } = await pageOf(twice, { protocol });
     const both = [chats.create(), chats.create()];
@@ -192,7 +192,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-/** Servers that keep nothing of a turn whose reader is gone. */
+/** Servers that discard a turn whose reader is gone. */
 const FORGETFUL = ["tirea", "aap", "ag-ui"];
 
 for (const protocol of PROTOCOLS) {
@@ -217,7 +217,7 @@ for (const protocol of PROTOCOLS) {
         await until(chat, () => chat.status.get().phase === "idle", "read anew");
         assert.deepEqual(linesOf(chat), [...before.slice(0, 3), "assistant: Hello"]);
       } else {
-        // Until it has been looked for in vain.
+        // Until a search has failed.
         await new Promise((resolve) => setTimeout(resolve, 100));
         await quiet(chat);
         assert.deepEqual(linesOf(chat), before);

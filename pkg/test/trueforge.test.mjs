@@ -1,4 +1,4 @@
-// The open-source sibling of TrueFoundry, where it differs: drafts, lists, and what it takes of options.
+// The open-source sibling of TrueFoundry, where it differs: drafts, lists, and the options that it accepts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, InputError, StateError } from "../dist/index.js";
@@ -20,7 +20,7 @@ async function sibling(t, routes = {}) {
 
 const idsOf = async (list) => (await collect(list)).events.map(({ id }) => id);
 
-test("a session with an agent of its own is a draft from its making on, and wherever it is read", async (t) => {
+test("a session with an agent of its own is a draft from its creation on, and wherever it is read", async (t) => {
   const { server, client } = await sibling(t, {
     [`POST ${PATH}`]: json({ data: draft("d1") }, 201),
     [`PATCH ${PATH}/d1`]: json({ data: draft("d1", OTHER) }),
@@ -40,7 +40,7 @@ test("a session with an agent of its own is a draft from its making on, and wher
   assert.deepEqual(server.requests.slice(0, 2).map(({ body }) => body), [{ agent: { spec: SPEC } }, { agent: { spec: OTHER } }]);
 });
 
-test("the one list of sessions is told apart: those of an agent, drafts, and both", async (t) => {
+test("the one list of sessions is split: those of an agent, drafts, and both", async (t) => {
   const pages = () => [page([saved("a"), draft("d"), saved("b", "other")], "p2"), page([draft("e")], "p3"), page([saved("c")])];
   const { server, client: { agents } } = await sibling(t, { [`GET ${PATH}`]: [...pages(), ...pages(), ...pages(), ...pages()] });
   assert.deepEqual(await idsOf(agents.listSessions("support-bot")), ["a", "c"]);
@@ -58,7 +58,7 @@ test("lists have an order, and a beginning and an end if they are given", async 
   assert.deepEqual(server.requests.map((request) => request.query), [query, query, query]);
 });
 
-test("what the sibling does not take is refused by name, and nothing is sent", async (t) => {
+test("unsupported options are refused by name, and nothing is sent", async (t) => {
   const { server, client: { agents } } = await sibling(t);
   const attempts = {
     title: () => agents.createSession("bot", { title: "Help" }),

@@ -14,7 +14,7 @@ async function settle() {
 }
 
 /**
- * A session on a server whose history is what `history(seconds, looks)` returns after so many seconds and so many looks:
+ * A session on a server whose history is what `history(seconds, looks)` returns after this many seconds and reads:
  * messages, or a `Response`. Time stands still until `pass` is called.
  */
 async function stillSession(t, history, { turn, ...options } = {}) {

@@ -55,7 +55,7 @@ async function answered(protocol, respond) {
   const asked = [];
   const fetch = async (url, { method }) => {
     asked.push(`${method} ${url}`);
-    if (asked.length > 1000) throw new Error("it asks for ever");
+    if (asked.length > 1000) throw new Error("it asks forever");
     return respond(url, asked.length);
   };
   const client = await connect({ baseUrl: "http://server", protocol, fetch, reconnect: false });
@@ -64,7 +64,7 @@ async function answered(protocol, respond) {
 
 for (const protocol of PROTOCOLS) {
   for (const [name, text] of Object.entries(BODIES)) {
-    test(`${protocol}: the answer ${name} is an error, or empty`, async () => {
+    test(`${protocol}: an answer of ${name} is an error, or empty`, async () => {
       for (const status of [200, 404, 500]) {
         for (const [call, attempt] of Object.entries(CALLS)) {
           const world = await answered(protocol, () => new Response(text, { status, headers: { "content-type": "application/json" } }));

@@ -1,10 +1,10 @@
-// The plan of a conversation by chance: thousands of schedules of people, tabs and a server that loses, refuses and delays,
+// The plan of a conversation under random schedules: thousands of them, of people, tabs and a server that loses, refuses and delays,
 // each from a seed, and what must be true after each step and at rest: each text in exactly one place, no input starts two
 // turns, no answer is sent twice, keys that never change or collide, the path that the server lists, a phase of rest, the
 // queue's order.
 //
 // `TURNWIRE_SEED` is the first seed, `TURNWIRE_SCHEDULES` the number of schedules. A failure prints its shortest schedule, as
-// a case for tests/conformance/conversation.json, and everything that the plans were told and what followed, as JSON.
+// a case for tests/conformance/conversation.json, and all facts that the plans received and their effects, as JSON.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

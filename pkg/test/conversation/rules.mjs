@@ -1,10 +1,10 @@
-// What the tables of a plan's rules are written with: facts, and what follows from each in words.
+// The notation of a plan's rule tables: facts, and what follows from each in words.
 import assert from "node:assert/strict";
 import { OpenPlan } from "./plan.mjs";
 
 /** All that a protocol can. */
 export const ALL = { hasSession: true, fork: true, liveAnswers: true, steer: true, discardPending: true, history: true, turns: 0, leavesUnseen: false, whenBusy: "queue" };
-/** A protocol that can nothing but turns one after the other. */
+/** A protocol that can only do one turn after the other. */
 export const LINEAR = { ...ALL, fork: false, liveAnswers: false, steer: false, discardPending: false };
 
 export const send = (input, more) => ({ kind: "send", input, ...more });
@@ -22,7 +22,7 @@ export const hold = (on) => ({ kind: "hold", on });
 export const listed = (id, previous, input, more) => ({ id, previous, input, state: "done", calls: [], said: [], ...more });
 export const page = (turns, hasEarlier = false) => ({ kind: "page", turns, hasEarlier });
 
-/** What follows from a fact, but for what is stored, in words. */
+/** What follows from a fact, except what is stored, in words. */
 export function take(plan, fact) {
   const taken = plan.take(fact);
   if (typeof taken === "string") return `refused: ${taken}`;

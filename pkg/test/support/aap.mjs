@@ -11,7 +11,7 @@ export const DELETE = "DELETE sessions/s1";
 export const TURNS = "POST sessions/s1/turns";
 export const HISTORY = "GET sessions/s1/history";
 
-/** A lost connection is looked into at once. */
+/** A lost connection is recovered at once. */
 export const QUICK = { maxAttempts: 3, baseDelay: 1, maxDelay: 5 };
 
 const parameters = { type: "object", properties: {} };

@@ -2,7 +2,7 @@
 import { connect } from "../../dist/index.js";
 import { memoryStore } from "../conversation/support.mjs";
 
-/** Where no server is: requests are answered by `fetch`. */
+/** An address without a server: `fetch` answers the requests. */
 const BASE = "https://agents.test/run";
 
 export const started = { type: "RUN_STARTED", threadId: "t", runId: "r", protocolVersion: "1.0" };

@@ -1,4 +1,4 @@
-// What tests ask of a turn again and again.
+// What tests often do with a turn.
 
 /** Everything that an iteration delivers, and the error that ended it. */
 export async function collect(iterable) {

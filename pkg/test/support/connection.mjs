@@ -7,7 +7,7 @@ export const RECONNECT = { maxAttempts: 3, baseDelay: 1, maxDelay: 5 };
 
 /**
  * By how much a wait may seem too short, in milliseconds: a timer counts from the beginning of the task that
- * sets it, and on a machine that has much to do a task takes a while.
+ * sets it, and on a busy machine a task takes a while.
  */
 export const GRAIN = 100;
 
@@ -32,7 +32,7 @@ export function tellings(turn) {
   return told;
 }
 
-/** The topics of tellings. */
+/** The topics of notices. */
 export const topics = (told) => told.map(([topic]) => topic);
 
 /** Ways in which a stream breaks off. */
@@ -52,7 +52,7 @@ export function brokenOff(bytes, end = ENDS["a clean end"]) {
   };
 }
 
-/** After which event a request wants the stream to begin. */
+/** The event after which a request wants the stream to begin. */
 const cursor = ({ body, query }) => Number(body?.after_sequence_number ?? query.after_sequence_number ?? 0);
 
 /** Replies with the events after those that the request has, then ends. At most `count` of them. */
@@ -64,7 +64,7 @@ export function logged(list, count = Infinity) {
   };
 }
 
-/** Frames of events with these numbers in place of their own. */
+/** Frames of events with these numbers in place of the original ones. */
 export function numbered(list, numbers) {
   return list.map((event, at) => frame(event, numbers[at])).join("");
 }
@@ -75,7 +75,7 @@ export const numbers = (events) => events.map((event) => event.sequence_number);
 /** The numbers from `first` to `last`. */
 export const range = (first, last) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-/** A turn's stream that any number of clients read, each from where it wants to. */
+/** A turn's stream for any number of readers, each from its own cursor. */
 export class SharedStream {
   #log = [];
   #readers = new Set();
@@ -90,12 +90,12 @@ export class SharedStream {
     response.on("close", () => this.#readers.delete(response));
   };
 
-  /** How many read it. */
+  /** The number of readers. */
   get readers() {
     return this.#readers.size;
   }
 
-  /** Adds events for all. */
+  /** Adds events for all readers. */
   send(...list) {
     const bytes = frames(list, this.#log.length + 1);
     this.#log.push(...list);
@@ -103,7 +103,7 @@ export class SharedStream {
     if (this.#isOver) for (const response of this.#readers) response.end();
   }
 
-  /** Cuts all connections, as `end` does that. */
+  /** Cuts all connections, by `end`. */
   cut(end) {
     const readers = [...this.#readers];
     this.#readers.clear();

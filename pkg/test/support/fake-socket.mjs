@@ -1,7 +1,7 @@
-// A socket without a network: what is said on it, a test takes and answers.
+// A socket without a network: a test receives its messages and answers them.
 
 /**
- * Returns what makes such sockets, each of which is added to `sockets`. `take(socket, message)` gets what is sent;
+ * Returns a class of such sockets, each of which is added to `sockets`. `take(socket, message)` gets what is sent;
  * `socket.say(message)` answers, and `socket.cut()` breaks the connection.
  */
 export function fakeSockets(sockets, take) {

@@ -7,7 +7,7 @@ import { created, done, DONE, finished, frames, message, record, text } from "./
 /** The orders in which servers list a session's turns. */
 export const ORDERS = ["newest first", "oldest first"];
 
-/** The time so many seconds ago. */
+/** The time this many seconds ago. */
 export const ago = (seconds) => ({ created_at: new Date(Date.now() - 1000 * seconds).toISOString() });
 
 /** The events of a turn that says its own id. */
@@ -30,7 +30,7 @@ export class KeptTurns {
     this.#isOldestFirst = order === "oldest first";
   }
 
-  /** Adds a turn that was given this, after the last one unless told otherwise. */
+  /** Adds a turn with this input, after the last one by default. */
   add(input, fields = {}) {
     const items = typeof input === "string" ? [{ type: "user.message", content: input }] : input;
     const previous_turn_id = this.turns.at(-1)?.id ?? null;
@@ -40,7 +40,7 @@ export class KeptTurns {
   }
 
   /**
-   * Routes that serve them. The starts come to what `fates` say, one after the other, the last one for all others:
+   * Routes that serve them. The starts have the outcomes of `fates`, one after the other, the last one for all others:
    * "answered", "lost" (it arrives, and its answer does not), "refused" (it does not arrive), or a reply.
    */
   routes(...fates) {
@@ -85,7 +85,7 @@ function stream({ response }, turn) {
   response.end(frames(eventsOf(turn)));
 }
 
-/** A server with these turns, and what fetches the session from it, each time by another client. */
+/** A server with these turns, and a function that fetches the session from it, each time by another client. */
 export async function serveKept(t, kept, fates = ["answered"], routes = {}) {
   const server = await serve(t, { "GET agents/sessions/s1": json({ data: SESSION }), ...kept.routes(...fates), ...routes });
   const fetched = async (options = {}) => {
@@ -97,7 +97,7 @@ export async function serveKept(t, kept, fates = ["answered"], routes = {}) {
   return { server, fetched };
 }
 
-/** A session in which this was said so many seconds ago, after something else. */
+/** A session in which this was said this many seconds ago, after something else. */
 export function said(words, seconds, order) {
   const kept = new KeptTurns(order);
   kept.add("Which one?", ago(seconds + 20));

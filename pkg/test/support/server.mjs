@@ -19,9 +19,9 @@ export const SESSION = {
 /**
  * Starts a server that is stopped with the test.
  *
- * `routes` maps "METHOD path" (without the prefix; with the query where only that is meant) to a reply, or to a list of
+ * `routes` maps "METHOD path" (without the prefix; with the query where only that one is meant) to a reply, or to a list of
  * replies of which each serves one request. A part `*` of a path stands for any. A reply is a function of the exchange
- * `{ request, response }`. A request that no reply is left for fails the test.
+ * `{ request, response }`. A request without a reply fails the test.
  */
 export async function serve(t, routes = {}) {
   const server = new ScriptedServer(routes);
@@ -33,7 +33,7 @@ export async function serve(t, routes = {}) {
   return server;
 }
 
-/** A server with a session on it, and the package's view of both: nothing of the session was read but itself. */
+/** A server with a session on it, and the package's view of both: nothing but the session itself was read. */
 export async function serveFetched(t, routes = {}, options = {}) {
   const server = await serve(t, { "GET agents/sessions/s1": json({ data: SESSION }), ...routes });
   const client = await connect({ baseUrl: server.baseUrl, reconnect: false, ...options });
@@ -65,7 +65,7 @@ export const LIST_TURNS = "GET agents/sessions/s1/turns";
 export const CANCEL = "POST agents/sessions/s1/cancel";
 
 class ScriptedServer {
-  /** What was asked: `{ method, path, query, headers, body, at }`, in order; `at` is the time, in milliseconds. */
+  /** The requests: `{ method, path, query, headers, body, at }`, in order; `at` is the time, in milliseconds. */
   requests = [];
   unscripted = [];
   #routes;
@@ -91,12 +91,12 @@ class ScriptedServer {
     await closed;
   }
 
-  /** The names of what was asked, in order. */
+  /** The names of the requests, in order. */
   get asked() {
     return this.requests.map(({ method, path }) => `${method} ${path}`);
   }
 
-  /** How often this was asked. */
+  /** How often this was requested. */
   count(name) {
     return this.asked.filter((asked) => asked === name).length;
   }
@@ -184,7 +184,7 @@ export class LiveStream {
   #closed = deferred();
   #next = 1;
 
-  /** Resolves when the stream was asked for. */
+  /** Resolves when the stream was requested. */
   opened = this.#opened.promise;
   /** Resolves when the connection is gone: to true if the client left before the end. */
   closed = this.#closed.promise;
@@ -197,7 +197,7 @@ export class LiveStream {
     this.#opened.resolve();
   };
 
-  /** Sends events, numbered on from the last ones. */
+  /** Sends events, with the numbers that follow. */
   async send(...list) {
     await this.opened;
     this.#response.write(frames(list, this.#next));
@@ -222,7 +222,7 @@ export class LiveStream {
   }
 }
 
-/** A promise with what settles it. */
+/** A promise with the functions that settle it. */
 export function deferred() {
   const parts = {};
   parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));

@@ -23,7 +23,7 @@ export function pausing(calls, { id = "t1", previous = null, approvals = [], thr
   ];
 }
 
-/** The events of a turn that says this, and waits for nothing. */
+/** The events of a turn with this text, without pending calls. */
 export function saying(content, { id = "t2", previous = "t1" } = {}) {
   const messageId = `m-${id}`;
   return [created({ turn_id: id, previous_turn_id: previous }), message(messageId, { content }), finished("stop", messageId), done()];
@@ -41,7 +41,7 @@ export const tool = (run, more = {}) => ({ description: "A tool", run, ...more }
 /** The answer to a call. */
 export const give = (tool_call_id, content, thread_id = "main") => ({ type: "user.tool_response", thread_id, tool_call_id, content });
 
-/** Lets a call go. */
+/** Allows a call. */
 export const allow = (tool_call_id, thread_id = "main") => ({
   type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "allow" },
 });

@@ -4,15 +4,15 @@ import { once } from "node:events";
 import { WebSocket, WebSocketServer } from "ws";
 import { eventually } from "./collect.mjs";
 
-/** A lost connection is looked into at once. */
+/** A lost connection is recovered at once. */
 export const QUICK = { maxAttempts: 3, baseDelay: 1, maxDelay: 5 };
 
-/** What asks for a response that never comes. */
+/** A handler's result for a response that never comes. */
 export const SILENCE = Symbol("silence");
 
 const WORKSPACE = { id: "ws_1", name: "Default", is_active: true, is_current: true, created_at: 1, updated_at: 1 };
 
-/** What a server that does its duty answers. */
+/** The answers of a correct server. */
 const DUTIES = {
   "workspace/default": () => ({ workspace: WORKSPACE }),
   "thread/start": ({ params }) => ({ thread: thread(params.thread_id), sandbox: { mode: "FullAccess" } }),
@@ -43,7 +43,7 @@ export const refuse = (code, message, data) => () => new Refusal({ code, message
 
 /**
  * Starts a server that is stopped with the test. `handlers` maps a method to a function of the request
- * `{ method, params, id, peer, count, server }`, which returns the result, a `Refusal` or `SILENCE`, or to a list of which each
+ * `{ method, params, id, peer, count, server }`, which returns the result, a `Refusal` or `SILENCE`, or to a list, of which each
  * serves one request, the last one all others. `upgrade` returns the status that refuses a connection, if one does.
  */
 export async function serveRpc(t, handlers = {}, { upgrade = () => undefined, ...options } = {}) {
@@ -80,14 +80,14 @@ export async function serveTimed(t, handlers, options) {
     t.mock.timers.tick(time);
     await rest();
   };
-  /** Waits for what takes its time in fact. */
+  /** Waits for what takes real time. */
   const until = async (holds) => {
     while (!holds()) await new Promise((resolve) => real(resolve, 4));
   };
   return { ...world, pass, until };
 }
 
-/** Sockets of which a test says how much waits to be sent; as the option `webSocket`, and a list of those that were made. */
+/** Sockets of which a test says how much is buffered; as the option `webSocket`, and a list of those that were made. */
 export function heldSockets() {
   const sockets = [];
   const webSocket = (url) => {
@@ -113,12 +113,12 @@ export function heldSockets() {
 }
 
 class RpcServer {
-  /** What was asked: `{ method, params, id, peer, at }`. */
+  /** The requests: `{ method, params, id, peer, at }`. */
   requests = [];
-  /** How connections were asked for: `{ url, headers, at }`. */
+  /** The upgrades: `{ url, headers, at }`. */
   opens = [];
   peers = [];
-  /** What was said that is no request. */
+  /** Messages that are not requests. */
   others = [];
   #handlers;
   #counts = new Map();
@@ -152,12 +152,12 @@ class RpcServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** The methods that were asked for, without the first words of connections. */
+  /** The requested methods, without those that open connections. */
   get asked() {
     return this.requests.map(({ method }) => method).filter((method) => method !== "workspace/default");
   }
 
-  /** How often this was asked, of a turn if one is named. */
+  /** How often this was requested, of a turn if one is named. */
   count(method, turnId) {
     return this.requests.filter((request) => request.method === method && (turnId === undefined || request.params.turn_id === turnId)).length;
   }
@@ -167,7 +167,7 @@ class RpcServer {
     return this.peers.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
   }
 
-  /** Cuts all connections, and waits until the clients have heard of it. */
+  /** Cuts all connections, and waits until the clients have noticed. */
   async lose() {
     for (const peer of this.peers) peer.drop();
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -194,7 +194,7 @@ class RpcServer {
   }
 }
 
-/** A client's connection, as the server has it. */
+/** A client's connection, as the server sees it. */
 class Peer {
   constructor(server, socket, number) {
     this.socket = socket;
@@ -261,7 +261,7 @@ export const command = (id, more = {}) => ({
 /** A kept event. */
 export const kept = (sequence, type, fields) => ({ sequence, created_at: 1700000000, payload: { type, ...fields } });
 
-/** Starts turns that say this at once, after the response. */
+/** Starts turns with this text at once, after the response. */
 export const saying = (...pieces) => ({ params, peer, id }) => {
   peer.reply(id, { turn: turn(params.turn_id) });
   peer.tell(...say(params).all(...pieces));

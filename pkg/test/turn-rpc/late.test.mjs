@@ -1,4 +1,4 @@
-// What is meant for a turn that ends in this moment, or has ended.
+// Requests for a turn that is just ending, or has ended.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, StateError } from "../../dist/index.js";
@@ -30,7 +30,7 @@ async function running(t, handlers = {}) {
   return { ...world, turn, finish };
 }
 
-test("a cancellation that is refused because the turn ends in this moment is none that failed", async (t) => {
+test("a cancellation that is refused because the turn is just ending is no failure", async (t) => {
   const { turn, finish } = await running(t, {
     "turn/interrupt": ({ peer, id }) => {
       peer.fail(id, OVER);
@@ -45,7 +45,7 @@ test("a cancellation that is refused because the turn ends in this moment is non
   assert.equal((await ended).error, undefined);
 });
 
-test("where nobody reads the turn, the server is asked whether it has ended", async (t) => {
+test("where the turn has no reader, the server is asked whether it has ended", async (t) => {
   let reads = 0;
   const thread = () => ({ thread: { id: "t", turns: [record((reads += 1) === 1 ? "inProgress" : "completed")] } });
   const { turn } = await running(t, { "thread/read": thread, "turn/interrupt": refuse(OVER.code, OVER.message) });
@@ -68,7 +68,7 @@ test("a cancellation that is refused while the turn runs on fails", async (t) =>
   assert.ok((await failure(turn.cancel())) instanceof ApiError);
 });
 
-test("an answer to a turn that is over is refused, and makes no turn that could not be sent", async (t) => {
+test("an answer to a turn that is over is refused, and makes no unsendable turn", async (t) => {
   const { server, turn, finish } = await running(t);
   const ended = collect(turn.stream());
   await eventually(() => turn.status === "running");

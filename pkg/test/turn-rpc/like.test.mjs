@@ -1,4 +1,4 @@
-// Messages that equal an earlier one but for a piece of text take a short way into the core. A turn whose listener wants
+// Messages that equal an earlier one except for a piece of text take a short way into the core. A turn whose listener wants
 // messages as they come takes the long way for each: both must say the same.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -46,7 +46,7 @@ const TEXTS = ["a", " word", "", "é", "東京", "😀", "\\n", '\\"', "\\\\", '
 const NUMBERS = [1, 1795257432001, 1795257432002, 10, "0", "01", "-1", "1.5", "1e3", "null", ""];
 const RESTS = ["", "", "", "", "", "", ',"more":[]', ",", "}"];
 
-/** Plays messages to a turn, so many in each task; returns its events and its snapshot. */
+/** Plays messages to a turn, this many in each task; returns its events and its snapshot. */
 async function played(t, protocol, steps, isNative) {
   const { results, agent, end } = WIRES[protocol];
   const sockets = [];
@@ -87,7 +87,7 @@ for (const protocol of Object.keys(WIRES)) {
     for (let seed = 1; seed <= 60; seed += 1) {
       const draw = random(seed);
       const pick = (list) => list[Math.floor(draw() * list.length)];
-      // Most runs have only what is usual, or one odd message would end the short way for all.
+      // Most runs have only what is usual, since one odd message ends the short way for all.
       const isUsual = seed % 3 > 0;
       const texts = isUsual ? TEXTS.slice(0, 13) : TEXTS;
       const step = () => {
@@ -105,7 +105,7 @@ for (const protocol of Object.keys(WIRES)) {
   });
 }
 
-test("turns of several threads whose messages alternate have each their own", async (t) => {
+test("turns of several threads whose messages alternate keep their own", async (t) => {
   const sockets = [];
   const results = ({ params = {} }) => WIRES["turn-rpc"].results({ params });
   const turns = [];

@@ -1,4 +1,4 @@
-// Who only waits for a turn over a socket: it is read meanwhile.
+// Waiting for a turn over a socket, without a loop: it is read meanwhile.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
@@ -32,7 +32,7 @@ async function serve(t, begun = () => {}) {
   return { ...world, session, finish };
 }
 
-test("what the agent asks for is seen, and can be answered", async (t) => {
+test("the agent's question is shown, and can be answered", async (t) => {
   const { server, session, finish } = await serve(t, (peer) => peer.write(QUESTION));
   const turn = session.createTurn({ input: "Go" });
   const ended = turn.waitForCompletion();
@@ -45,7 +45,7 @@ test("what the agent asks for is seen, and can be answered", async (t) => {
   assert.equal((await ended).status, "done");
 });
 
-test("the server is not asked how the turn stands", async (t) => {
+test("the server is not asked for the turn's state", async (t) => {
   const { server, session } = await serveSession(t, { "turn/start": saying("Hello") });
   const turn = session.createTurn({ input: "Hi" });
   assert.equal((await turn.waitForCompletion()).status, "done");
@@ -53,7 +53,7 @@ test("the server is not asked how the turn stands", async (t) => {
   assert.equal(server.count("turn/get"), 0);
 });
 
-test("several wait for one reading, and who gives up ends it for nobody", async (t) => {
+test("several callers wait for one read, and one that gives up does not end it for the others", async (t) => {
   const { server, session, finish } = await serve(t);
   const turn = session.createTurn({ input: "Go" });
   const [first, second] = [failure(turn.waitForCompletion({ signal: AbortSignal.timeout(20) })), turn.waitForCompletion()];
@@ -63,7 +63,7 @@ test("several wait for one reading, and who gives up ends it for nobody", async 
   assert.equal(server.count("turn/start"), 1);
 });
 
-test("a turn that is cancelled while it waits for its place is never sent, whoever waits for it", async (t) => {
+test("a turn that is cancelled while it waits for its place is never sent, even if a caller waits for it", async (t) => {
   const { server, session, finish } = await serve(t);
   const [running, alone, read] = ["one", "two", "three"].map((input) => session.createTurn({ input }));
   const ended = collect(running.stream());

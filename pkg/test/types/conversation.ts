@@ -70,7 +70,7 @@ export function messageOf(message: Message): string {
   }
 }
 
-/** What is asked for more often, and less deeply. */
+/** What is read more often, and less deeply. */
 export function parts(chat: Conversation, client: Client, whenBusy: SendOptions["whenBusy"]): unknown[] {
   const phase: Readable<Phase> = chat.select(({ status }) => status.phase);
   const first: Queued | undefined = chat.queue.get()[0];

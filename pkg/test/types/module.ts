@@ -147,7 +147,7 @@ export function snapshots(turn: Turn, snapshot: TurnSnapshot): void {
   turn.on("no.such.event", () => {});
 }
 
-/** Connections that are lost: how long, how often, and what is told of it. */
+/** Connections that are lost: how long, how often, and the notices. */
 export async function resuming(session: Session, signal: AbortSignal): Promise<Turn | undefined> {
   await connect({
     baseUrl: "https://gateway.example/acme", connectTimeout: 0, idleTimeout: 45_000, reconnect: { maxAttempts: 3, baseDelay: 100, maxDelay: 5000 },
@@ -174,11 +174,11 @@ export async function resuming(session: Session, signal: AbortSignal): Promise<T
   turn?.stream({ ...clocks, reconnect: persistence });
   await turn?.waitForCompletion({ ...clocks, reconnect: persistence });
   await turn?.state(clocks);
-  // @ts-expect-error A client has no end.
+  // @ts-expect-error A client has no deadline.
   await connect({ baseUrl: "https://gateway.example", deadline: 1000 });
-  // @ts-expect-error It is how persistently, or not at all.
+  // @ts-expect-error It is a set of options, or `false`.
   turn?.stream({ reconnect: true });
-  // @ts-expect-error A question is asked once.
+  // @ts-expect-error A single request takes no such option.
   await turn?.state({ reconnect: false });
   return turn;
 }
@@ -196,7 +196,7 @@ export async function tools(session: Session, signal: AbortSignal): Promise<RunR
       return fetch(`/time?call=${context.callId}&tool=${context.name}`, { signal: context.signal });
     },
   };
-  // What the model was told to give may be said in the parameter's type.
+  // The parameter's type may state the tool's schema.
   const sum: ToolDefinition = { description: "A sum", run: ({ a, b }: { a: number; b: number }) => a + b };
   const map: Tools = { clock, sum };
   const options: ToolsOptions = { timeout: 0 };

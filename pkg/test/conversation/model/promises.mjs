@@ -1,4 +1,4 @@
-// What a plan shows is true of what follows: of one tab since it was loaded.
+// What a plan shows is what follows, in one tab since it was loaded.
 import assert from "node:assert/strict";
 
 const RUNNING = ["sending", "thinking", "answering", "working", "waiting", "stopping", "reconnecting"];
@@ -14,7 +14,7 @@ export class Promises {
   #rounds = 0;
   #running = new Set();
 
-  /** The page comes back: answers that were kept are kept still. */
+  /** The page comes back: answers that were kept are still kept. */
   keep(calls) {
     const kept = calls.filter(({ answer, sent }) => answer !== "" && !sent);
     for (const { call, answer } of kept) this.#kept.set(call, answer);
@@ -46,7 +46,7 @@ export class Promises {
     checkPhase(after);
   }
 
-  /** Nothing that is held leaves before a person says so. */
+  /** Nothing that is held is sent before a person says so. */
   #checkHeld({ kind, key, on }, before, effects) {
     if (kind === "answer" || kind === "proceed") this.#heldCalls.clear();
     if (kind === "hold" && !on) this.#stopped.clear();
@@ -59,7 +59,7 @@ export class Promises {
     if (kind === "stop" && before.canStop) for (const item of before.queue) this.#stopped.add(item.key);
   }
 
-  /** A tool runs once for a call, and the agent alone does not continue for ever. */
+  /** A tool runs once for a call, and the agent alone does not continue forever. */
   #checkTools(fact, effects) {
     if (fact.kind === "toolEnded") this.#running.delete(fact.call);
     // A person has said so.
@@ -105,7 +105,7 @@ function hasFailed({ kind, turn, end }, before, after) {
   return fails && stateIn(before) !== undefined && stateIn(before) !== stateIn(after);
 }
 
-/** A message leaves at once if that was shown, or else waits, and its key is the one that was returned. */
+/** A message is sent at once if that was shown, or else waits, and its key is the one that was returned. */
 function checkSent({ input, discard, whenBusy }, before, key, after) {
   const turn = after.path.find((shown) => shown.key === key);
   const item = after.queue.find((queued) => queued.key === key);
