@@ -42,10 +42,10 @@ export async function openRunning(input) {
   return { chat, requests, listeners: () => listeners, whole };
 }
 
-/** Over how many frames an answer is spread. */
+/** The number of frames over which an answer is spread. */
 const FRAMES = 60;
 
-/** An answer whose chunks come in all of these frames, however quick the page is. */
+/** An answer whose chunks come in all of these frames, however fast the page is. */
 function framed(chunks) {
   const count = Math.ceil(chunks.length / FRAMES);
   let at = 0;
@@ -57,7 +57,7 @@ function framed(chunks) {
   return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { headers: { "content-type": "text/event-stream" } });
 }
 
-/** A conversation with so many earlier messages, of which the next turn tells a story: `["talk", 1000]`. It is not loaded yet. */
+/** A conversation with this many earlier messages, whose next turn is long: `["talk", 1000]`. It is not loaded yet. */
 export function openChat({ earlier, story: [name, ...given] }) {
   const client = connect(serverWith(talked(earlier), stories[name](...given), { source: framed }));
   return new Conversations({ client, agentName: "support-bot", page: earlier, store: null }).open(SESSION_ID);

@@ -68,7 +68,7 @@ for (const { name, what, story, count: parts } of rows) {
       assert.ok(row > 20, `the row rendered only ${row} times`);
       assert.equal(shown, String(length));
     } else {
-      // Each once a frame while it grows, and again when it comes and when it is whole.
+      // Each once a frame while it grows, and again when it appears and when it is complete.
       for (const kind of ["card", "row"]) assert.ok(total(kind) <= frames + 3 * parts, `${kind}s rendered ${total(kind)} times in ${frames} frames`);
       assert.ok(total("thread") <= parts + 2, `threads rendered ${total("thread")} times`);
     }

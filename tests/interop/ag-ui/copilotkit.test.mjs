@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** A response whose connection breaks after so many frames. */
+/** A response whose connection breaks after this many frames. */
 function broken(response, frames) {
   let seen = 0;
   const decoder = new TextDecoder();
@@ -38,7 +38,7 @@ function broken(response, frames) {
   return new Response(response.body.pipeThrough(cut), { status: response.status, headers: response.headers });
 }
 
-/** A session whose next responses break after so many frames each, and what it asked for. */
+/** A session whose next responses break after this many frames each, and its requests. */
 async function open(cuts = []) {
   const asked = [];
   const cutting = async (address, init) => {
@@ -51,7 +51,7 @@ async function open(cuts = []) {
   return { session: await client.agents.createSession("lab", { recovery: "connect" }), asked };
 }
 
-/** What a turn told. */
+/** The events of a turn. */
 async function play(word, cuts) {
   const { session, asked } = await open(cuts);
   const turn = session.createTurn(word);
@@ -64,7 +64,7 @@ async function play(word, cuts) {
 }
 
 for (const word of ["text", "chunks"]) {
-  test(`${word}: cut after any frame, nothing comes twice and nothing is lost`, async () => {
+  test(`${word}: cut after any frame, nothing is repeated or lost`, async () => {
     const uncut = await play(word);
     assert.equal(uncut.outcome.status, "done");
     for (let frames = 1; frames < 9; frames += 1) {
@@ -75,7 +75,7 @@ for (const word of ["text", "chunks"]) {
   });
 }
 
-test("a run that still goes on is read on, again and again", async () => {
+test("a run that still goes on is read on after each break", async () => {
   const { asked, outcome } = await play("slow", [7, 11, 17]);
   const whole = Array.from({ length: 20 }, (_, number) => `${number} `).join("");
   assert.deepEqual([outcome.text, outcome.told, outcome.state], [whole, whole, { n: 2 }]);

@@ -64,7 +64,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
     });
 
     for (const answer of ["yes", "no"]) {
-      test(`what asks first, answered with ${answer} after a reload`, async () => {
+      test(`a tool that asks first, answered with ${answer} after a reload`, async () => {
         const { type, [answer]: give } = ASKS[name];
         const before = await session();
         const asking = await say("approve", before);
@@ -92,7 +92,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
       assert.deepEqual(sent.at(-1).messages.filter(({ role }) => role === "user").map(({ content }) => content), ["hello", "again", "count"]);
     });
 
-    test("an error, and a turn that is left", async () => {
+    test("an error, and an abandoned turn", async () => {
       const failed = (await session()).createTurn("fail");
       await failed.waitForCompletion().catch(() => {});
       assert.equal(failed.status, "error");

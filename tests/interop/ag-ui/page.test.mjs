@@ -8,7 +8,7 @@ import { SERVERS, startServer } from "./servers.mjs";
 
 /** What pages answer before a tool of the server runs; the others ask for an approval. */
 const RESPONSES = { langgraph: '{"approved":true}', agno: '{"accepted":true}' };
-/** Its tools that ask look like tools of the page. */
+/** The tools that ask look like tools of the page. */
 const OPTIONS = { agno: { answerableTools: ["delete_file"] } };
 
 for (const [name, { path }] of Object.entries(SERVERS)) {
@@ -43,7 +43,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
       assert.match(text, /Done\. I got: .*red for Wall/);
     });
 
-    test("what asks first is answered after a reload of the page", async () => {
+    test("a tool that asks first is answered after a reload of the page", async () => {
       const asking = await page.evaluate(() => ours.say("approve"));
       assert.equal(asking.actions.length, 1);
       await page.reloadAll();
@@ -54,7 +54,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
       assert.match(messages, /deleted a\.txt|answer was \W+approved\W+true/);
     });
 
-    test("a connection that breaks leaves the turn incomplete, with what came, and nothing is sent again", async () => {
+    test("a connection that breaks leaves the turn incomplete, with the received events, and nothing is sent again", async () => {
       const thread = await page.evaluate(() => ours.begin("slow"));
       await page.waitForFunction(() => ours.text().length > 3);
       sent(thread).at(-1).cut();
@@ -78,7 +78,7 @@ for (const [name, { path }] of Object.entries(SERVERS)) {
       assert.equal(sent(thread)[0].end, "left");
     });
 
-    test("nothing fell over", () => assert.deepEqual(page.failures, []));
+    test("the page had no errors", () => assert.deepEqual(page.failures, []));
   });
 }
 
@@ -88,7 +88,7 @@ async function until(holds) {
   }
 }
 
-/** Runs in the page: what the tests do there, as `globalThis.ours`. Sessions have these options. */
+/** Runs in the page: the tests' functions, as `globalThis.ours`. Sessions have these options. */
 function install(options) {
   const { allow, respond } = globalThis.turnwire;
   const textOf = (turn) => turn.snapshot().threads[0].messages.map(({ content }) => content).join("");
@@ -102,7 +102,7 @@ function install(options) {
       const turn = own.createTurn(text);
       return told(await kit.stream(turn), turn, own);
     },
-    /** Has the page's tool called. */
+    /** Makes the agent call the page's tool. */
     async pick() {
       const session = await open();
       const parameters = { type: "object", properties: { title: { type: "string" } } };
@@ -112,7 +112,7 @@ function install(options) {
       const turn = run.turns.at(-1);
       return told({ status: turn.status }, turn, session);
     },
-    /** Comes back to a session, and allows all that waits. */
+    /** Resumes a session, and allows all pending calls. */
     async allowAll(id, response) {
       const session = await (await kit.client()).agents.getSession(id, options);
       const { last } = await session.history();

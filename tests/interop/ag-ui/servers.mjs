@@ -11,14 +11,14 @@ export const SERVERS = {
   agno: { program: "agno_server.py", path: "/agui" },
 };
 
-/** One of which only `threads.test.mjs` asks something. */
+/** A server that only `threads.test.mjs` uses. */
 const THREADS = { adk: { program: "adk_server.py" } };
 
-/** Some import for half a minute on a busy machine. */
+/** Some need half a minute for their imports on a busy machine. */
 const START_LIMIT_MS = 90_000;
 const QUIET = { AGNO_TELEMETRY: "false", LANGSMITH_TRACING: "false", PYTHONDONTWRITEBYTECODE: "1" };
 
-/** Where the environments are, by the names of the servers. */
+/** The folders of the environments, by server. */
 const environments = () => process.env.AG_UI_SERVERS || join(import.meta.dirname, "../../../target/xtask/ag-ui");
 
 /** Starts a server. Returns its address; other agents of it are at other paths. */

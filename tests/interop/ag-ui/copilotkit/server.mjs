@@ -1,5 +1,5 @@
 // CopilotKit's runtime with its runner in memory, over an agent that is a script: the first word of the last message says what
-// it does. `PORT` is where it listens.
+// it does. `PORT` is its port.
 import { createServer } from "node:http";
 import { AbstractAgent } from "@ag-ui/client";
 import { CopilotRuntime, createCopilotRuntimeHandler, InMemoryAgentRunner } from "@copilotkit/runtime/v2";
