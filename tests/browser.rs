@@ -1,8 +1,8 @@
-//! The crate in headless Chromium: the raw core that the package's TypeScript stands on, and recorded
-//! streams, which must come to the same index there as on the host.
+//! The crate in headless Chromium: the raw core that the package's TypeScript calls, and recorded
+//! streams, which must have the same index there as on the host.
 //!
-//! The replay runs on both; `UPDATE_GOLDEN=1 cargo test --test browser` writes the index that it is held
-//! against.
+//! The replay runs on both; `UPDATE_GOLDEN=1 cargo test --test browser` writes the index that it is compared
+//! with.
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
@@ -53,7 +53,7 @@ mod replay {
     use turnwire::sse::DEFAULT_LIMIT;
     use turnwire::turn::{TurnMachine, TurnReader};
 
-    /// What the recordings come to: by name, the messages in their order.
+    /// The results of the recordings: by name, the messages in order.
     const GOLDEN: &str = include_str!("browser/index.json");
 
     macro_rules! recordings {
@@ -84,7 +84,7 @@ mod replay {
 
     #[cfg_attr(not(target_arch = "wasm32"), test)]
     #[cfg_attr(target_arch = "wasm32", super::wasm_bindgen_test)]
-    fn recordings_come_to_the_same_index_everywhere() {
+    fn recordings_have_the_same_index_everywhere() {
         #[cfg(not(target_arch = "wasm32"))]
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
             update();
@@ -129,21 +129,21 @@ mod core {
         memory.buffer().unchecked_into()
     }
 
-    /// Writes what the next call takes.
+    /// Writes the argument of the next call.
     fn pass(bytes: &[u8]) {
         let len = u32::try_from(bytes.len()).expect("little is passed");
         let address = exports::room(len);
         Uint8Array::new_with_byte_offset_and_length(&memory(), address, len).copy_from(bytes);
     }
 
-    /// Reads the text that a call gave.
+    /// Reads the text that a call returned.
     fn given(header: u32) -> String {
         let header = Uint32Array::new_with_byte_offset_and_length(&memory(), header, 2).to_vec();
         let text = Uint8Array::new_with_byte_offset_and_length(&memory(), header[0], header[1]).to_vec();
         String::from_utf8(text).expect("the core's text is UTF-8")
     }
 
-    /// A server that speaks the protocol of this number.
+    /// A server that speaks the protocol with this number.
     struct Client {
         protocol: u8,
     }
@@ -180,7 +180,7 @@ mod core {
             given(exports::turn_take_input(self.0, false))
         }
 
-        /// Begins to stream it, with at most so many tries to recover its connection.
+        /// Begins to stream it, with at most this many tries to recover its connection.
         fn begin_stream(&self, max_attempts: u32) -> String {
             given(exports::turn_begin(self.0, 0, 0.0, max_attempts, 100, 1000, NOW))
         }
@@ -429,7 +429,7 @@ mod core {
     }
 
     #[wasm_bindgen_test]
-    fn gaps_that_are_passed_over_are_told() {
+    fn skipped_gaps_are_reported() {
         let turn = turn();
         parsed(&turn.begin_stream(0));
         let frames = frames(&[created(), text("Hel"), text("lo")]).replace("id: 3", "id: 7");
@@ -440,7 +440,7 @@ mod core {
     }
 
     #[wasm_bindgen_test]
-    fn two_numbers_of_one_event_are_told_once() {
+    fn two_numbers_of_one_event_are_reported_once() {
         let turn = turn();
         parsed(&turn.begin_stream(0));
         let numbered = |number: u64, mut event: Json| {

@@ -76,7 +76,7 @@ impl Indexed {
     }
 }
 
-/// Drops members that say nothing, from the inside out. Lists keep their holes.
+/// Drops empty members, from the inside out. Lists keep their holes.
 fn without_nothing(json: Json) -> Json {
     match json {
         Json::Array(items) => items.into_iter().map(without_nothing).collect(),
@@ -115,7 +115,7 @@ fn merge_cases() {
         let case = format!("{section} {name}");
         let id = expected["id"].as_str().expect("an id");
         check(&mut failures, &case, &indexed.message(id), expected);
-        // What the last delta was refused for is seen in what became of it.
+        // The reason for which the last delta was refused shows in its outcome.
         let is_stray = indexed.delta_ids.iter().any(|delta_id| delta_id != id);
         let is_unknown = indexed.unknown > 0 && deltas[0]["type"] == "model.message.delta";
         let refused = match error.as_deref() {

@@ -119,7 +119,7 @@ fn path<'a>(mut source: &'a str, before: &mut Vec<String>, found: &mut Vec<Vec<S
                     return rest;
                 }
                 let rest = path(source, before, found);
-                // What is no path ends the tree.
+                // Anything but a path ends the tree.
                 if rest.len() == source.len() {
                     before.truncate(length);
                     return rest;
@@ -163,7 +163,7 @@ fn circle(imports: &Imports) -> Option<String> {
     loop {
         let is_imported = |name: &String| left.iter().any(|from| imports[*from].contains_key(name));
         let imports_any = |name: &String| imports[name].keys().any(|to| left.contains(to));
-        // What imports nothing that is left, or is imported by nothing that is left, is in no circle.
+        // A module that imports none of the rest, or is imported by none, is in no circle.
         let Some(free) = left.iter().find(|name| !imports_any(name) || !is_imported(name)).copied() else {
             break;
         };

@@ -1,9 +1,9 @@
 //! Recorded streams of every scripted agent of the development gateway, replayed whole, byte by byte and
 //! cut anywhere, with and without dropped connections: always the same events and the same index, and
-//! those of a reader and a merge that are too simple to be wrong.
+//! those of a reader and a merge that are obviously right.
 //!
 //! The records are what `curl -N` gets from `turnwire-gateway --delay-ms 0`; a name that ends in
-//! `-answered` is the next turn, in which what the first one asked was answered.
+//! `-answered` is the next turn, which answers the questions of the first one.
 #![cfg(not(target_arch = "wasm32"))]
 
 #[path = "support/random.rs"]
@@ -27,7 +27,7 @@ use turnwire::turn::{StreamEnd, StreamPlan, TurnMachine, TurnReader, TurnStatus}
 use random::Random;
 use scope::tries;
 
-/// How often a recording is cut at random: the ones that hold everything there is a thousand times.
+/// How often a recording is cut at random: a thousand times for those with every kind of event.
 fn chunkings(name: &str) -> u64 {
     if ["support", "unicode", "parallel"].contains(&name) { 1_000 } else { 100 }
 }
@@ -104,7 +104,7 @@ fn wire_frames(stream: &str) -> Vec<WireFrame> {
         .collect()
 }
 
-/// A client: a reader, and what a page would have got from it.
+/// A client: a reader, and what a page would have received from it.
 struct Client {
     reader: TurnReader,
     taken: (Vec<u32>, TextArena),
@@ -112,7 +112,7 @@ struct Client {
     events: Vec<(u64, Json)>,
 }
 
-/// All that a client is left with.
+/// The final state of a client.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     events: Vec<(u64, Json)>,
@@ -141,7 +141,7 @@ impl Client {
         }
     }
 
-    /// The connection breaks; returns the number after which the stream is asked for again.
+    /// The connection breaks; returns the number after which the stream is resumed.
     fn reconnect(&mut self) -> u64 {
         let ended = self.reader.machine_mut().stream_ended(StreamEnd::Eof);
         let error = ended.expect_err("the turn has not ended");
@@ -267,7 +267,7 @@ fn every_script_is_recorded() {
 
 /// Section 2.1: the events are those of the wire, completed, under their sequence numbers.
 #[test]
-fn whole_streams_give_the_events_of_the_wire() {
+fn whole_streams_have_the_events_of_the_wire() {
     for Recording { name, bytes, frames } in recordings() {
         let outcome = replay([&*bytes]);
         assert_eq!(outcome.events.len(), frames.len(), "{name}");
@@ -282,7 +282,7 @@ fn whole_streams_give_the_events_of_the_wire() {
     }
 }
 
-/// Whether `completed` says all that `wire` says, and perhaps more.
+/// Whether `completed` has all that `wire` has, and perhaps more.
 fn holds(completed: &Json, wire: &Json) -> bool {
     match (completed, wire) {
         (Json::Object(completed), Json::Object(wire)) => {
@@ -318,7 +318,7 @@ fn streams_cut_anywhere_are_the_same() {
     });
 }
 
-/// Section 2.4: a dropped stream goes on after the cursor; what the server repeats is not doubled, and
+/// Section 2.4: a dropped stream goes on after the cursor; repeated events are not delivered twice, and
 /// half a frame is forgotten.
 #[test]
 fn dropped_streams_go_on_without_gap_or_repetition() {
@@ -383,7 +383,7 @@ fn without_nulls(json: Json) -> Json {
     }
 }
 
-/// What the simple merge knows of a message: texts by field, calls by index.
+/// The simple merge's state of a message: texts by field, calls by index.
 #[derive(Debug, Default, PartialEq)]
 struct Merged {
     thread: String,
@@ -407,7 +407,7 @@ fn merged(frames: &[WireFrame]) -> BTreeMap<String, Merged> {
         for call in event["tool_calls"].as_array().into_iter().flatten() {
             let index = usize::try_from(call["index"].as_u64().expect("an index")).expect("small");
             let [id, name, arguments] = message.calls.entry(index).or_default();
-            // The gateway says each of these once.
+            // The gateway sends each of these once.
             *id += text(call, "id");
             *name += text(&call["function"], "name");
             *arguments += text(&call["function"], "arguments");

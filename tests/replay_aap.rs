@@ -1,6 +1,6 @@
 //! Recorded answers of the Agent Application Protocol's own server (SDK 0.8.0), replayed whole, byte by byte and
 //! cut anywhere: always the same events, the same conversation in each of the three modes, and the same as the
-//! server's history tells.
+//! server's history has.
 //!
 //! A record is an answer as `curl -i` gets it, with its head; beside it stands the body of its request. Section
 //! numbers, and those of findings, are the protocol note's.
@@ -28,7 +28,7 @@ use random::Random;
 
 const CHUNKINGS: u64 = 100;
 
-/// What no test looks at.
+/// Records that no test uses.
 const UNUSED: [(&str, &str); 3] = [
     ("60-errors-summary.txt", "it says what the server did behind the answers"),
     ("60-http500-delta.stderr", "it says that the recorder gave up, on a stream that never ends"),
@@ -54,7 +54,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// The body of a turn's start.
@@ -70,7 +70,7 @@ enum Kind {
     Unused,
 }
 
-/// Answers that stand in no turn, and the calls that they answer.
+/// Answers outside of turns, and the calls that they answer.
 const OTHERS: [(&str, Call); 24] = [
     ("00-meta.http", Call::ListAgents),
     ("01-create.http", Call::CreateSession),
@@ -117,7 +117,7 @@ fn kind(name: &str) -> Option<Kind> {
     })
 }
 
-/// Each record is looked at by the tests of its kind, all of them.
+/// Each record is read by all tests of its kind.
 #[test]
 fn every_record_is_of_use() {
     let names = names();
@@ -227,7 +227,7 @@ fn list(call: Call, params: &Json, answer: &Http) -> Result<Json, Error> {
     Ok(serde_json::from_str(&json).expect("JSON"))
 }
 
-/// The events of an answer, and what they come to.
+/// The events of an answer, and their result.
 #[derive(Debug, Default)]
 struct Seen {
     events: Vec<Json>,
@@ -252,7 +252,7 @@ impl Seen {
         done.first().map(|done| &done["state"])
     }
 
-    /// What was said, by whom and in what order; but not in which pieces.
+    /// The messages, their roles and their order, but not their pieces.
     fn conversation(&self) -> Json {
         let messages = self.index.messages().iter().map(|message| {
             let calls = message.calls().iter().flatten();
@@ -294,7 +294,7 @@ fn decoder(params: &Json) -> Box<dyn EventDecoder> {
     decoder
 }
 
-/// Reads a streamed answer, of which the chunks are these.
+/// Reads a streamed answer in these chunks.
 fn stream<'c>(params: &Json, chunks: impl IntoIterator<Item = &'c [u8]>) -> Seen {
     let (mut decoder, mut frames, mut seen) = (decoder(params), FrameDecoder::default(), Seen::default());
     for chunk in chunks {
@@ -312,7 +312,7 @@ fn whole(params: &Json, body: &str) -> Seen {
     seen
 }
 
-/// Reads the record of this name, in whichever way it came; nothing of one that is a failure.
+/// Reads the record of this name, streamed or whole; a failure reads as nothing.
 fn replay(name: &str) -> Option<Seen> {
     let answer = answer(name);
     let is_success = answer.status == 200;
@@ -342,7 +342,7 @@ fn requests_are_those_that_were_recorded() {
         assert_eq!(request.path, "sessions/s%201/turns");
         let mut body: Json = serde_json::from_str(&request.body.expect("a body")).expect("JSON");
         if recorded["stream"] == "weird" {
-            // Servers take what they do not know for this (finding 7), and so does the client.
+            // Servers read unknown values as this (finding 7), and so does the client.
             assert_eq!(body["stream"], "none");
             body["stream"] = "weird".into();
         }
@@ -390,11 +390,11 @@ fn whole_answers_are_read() {
     assert!(read >= 18, "{read}");
 }
 
-/// Dialogs whose modes end differently: of an error in the middle only the stream of deltas says so (findings 5, 6).
+/// Dialogs whose modes end differently: only the stream of deltas reports an error in the middle (findings 5, 6).
 const UNLIKE: [&str; 3] = ["60-http500", "60-miderr", "b-throw"];
 
 #[test]
-fn the_three_modes_come_to_the_same() {
+fn the_three_modes_have_the_same_outcome() {
     let mut dialogs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in of_kind(Kind::Stream).into_iter().chain(of_kind(Kind::Whole)) {
         if name.starts_with("as-shipped") {
@@ -442,7 +442,7 @@ fn turn_before(history: &str) -> Option<String> {
     ["sse", "json"].iter().map(|extension| format!("{stem}.{extension}")).find(|name| names.contains(name))
 }
 
-/// What the history says of the turn that this record is of.
+/// The turn of this record in the history.
 fn found(call: Call, record: &str, history: &str) -> Result<Json, Error> {
     let mut params = params(record);
     params["isBegun"] = true.into();
@@ -450,7 +450,7 @@ fn found(call: Call, record: &str, history: &str) -> Result<Json, Error> {
 }
 
 #[test]
-fn the_history_says_what_the_answer_said() {
+fn the_history_has_what_the_answer_had() {
     let mut compared = 0;
     for history in of_kind(Kind::History) {
         let Some(record) = turn_before(&history) else { continue };
@@ -488,8 +488,8 @@ fn the_history_says_what_the_answer_said() {
     assert!(compared >= 25, "{compared}");
 }
 
-/// Finding 3: what the history has twice is told once. Finding 2: of a call that was granted, only the history has
-/// the result; of one that was denied, what the server made of the reason.
+/// Finding 3: what the history has twice is reported once. Finding 2: only the history has a granted call's
+/// result, and the server's form of a denied call's reason.
 fn check_responses(history: &str, told: &[Json], streamed: &[&Json]) {
     let texts = |events: &mut dyn Iterator<Item = &Json>| -> BTreeMap<String, String> {
         let texts: Vec<(String, String)> = events
@@ -541,7 +541,7 @@ fn check_state(history: &str, record: &str, answer: &Seen) {
     }
 }
 
-/// A turn without a word leaves nothing in the history but what the user said; a turn that failed leaves that, or
+/// A turn without text leaves only the user's message in the history; a failed turn leaves that, or
 /// nothing at all (finding 5).
 #[test]
 fn histories_without_an_answer() {
@@ -566,7 +566,7 @@ fn histories_without_an_answer() {
 }
 
 #[test]
-fn every_history_tells_turns() {
+fn every_history_has_turns() {
     for name in of_kind(Kind::History) {
         let answer = answer(&name);
         let kind =
@@ -621,7 +621,7 @@ fn a_compacted_history_has_fewer_turns() {
     assert_eq!(turns("g-compact-example-compacted.http", "compacted"), 5);
 }
 
-/// Finding 1: the server as it was shipped closes its streams too early. What came is kept, and the turn has not
+/// Finding 1: the shipped server closes its streams too early. The received events are kept, and the turn has not
 /// ended; its history has the rest.
 #[test]
 fn streams_that_lose_their_end_have_none() {
@@ -682,14 +682,14 @@ fn errors_in_the_middle() {
 
 /// Finding 7: a stream without an event begins no turn.
 #[test]
-fn an_empty_stream_says_nothing() {
+fn an_empty_stream_has_no_events() {
     assert!(seen("95-permission-unknown-call.sse").events.is_empty());
     let denied = seen("96-permission-unknown-call-deny.sse");
     assert_eq!(denied.of("tool.response")[0]["content"], "Tool call denied");
     assert_eq!(denied.state().expect("a state")["output"]["content"], "Tool said: Tool use denied.");
 }
 
-/// Section 4: how turns end that are neither errors nor wait.
+/// Section 4: the ends of turns that neither fail nor wait.
 #[test]
 fn ends_have_reasons() {
     for (name, reason, finish, text) in [

@@ -88,7 +88,7 @@ fn params(request: &Json) -> Json {
     json!({"session_id": "s", "turn_id": "t", "terms": {"tools": request["tools"], "conversation": conversation.to_string()}})
 }
 
-/// What came of a stream.
+/// The result of a stream.
 struct Reading {
     decoder: Box<dyn EventDecoder>,
     seen: Seen,
@@ -109,7 +109,7 @@ impl Reading {
         Self { decoder, seen: Seen::default(), takes_runs }
     }
 
-    /// Reads a stream of which the chunks are these, to its end.
+    /// Reads a stream in these chunks, to its end.
     fn of<'c>(params: &Json, takes_runs: bool, chunks: impl IntoIterator<Item = &'c [u8]>) -> Self {
         let mut reading = Self::new(params, takes_runs);
         let mut frames = FrameDecoder::default();
@@ -194,7 +194,7 @@ fn a_stream_is_the_same_however_it_is_cut() {
     }
 }
 
-/// What the messages of a conversation say, each behind its role and, if it `has_ids`, its id or its call. Metadata is
+/// The content of a conversation's messages, each after its role and, if it `has_ids`, its id or its call. Metadata is
 /// what the snapshots leave out.
 fn said(messages: &Json, has_ids: bool) -> Vec<String> {
     let mut said = Vec::new();
@@ -219,12 +219,12 @@ fn said(messages: &Json, has_ids: bool) -> Vec<String> {
             said.push(one.to_string());
         }
     }
-    // A result stands beside its call here, and at its end there.
+    // Here a result is beside its call, there at the call's end.
     said.sort();
     said
 }
 
-/// Streams whose messages have ids of ours: they have none, or others in each snapshot.
+/// Streams whose messages get ids of ours: they have none, or others in each snapshot.
 fn has_ids(name: &str) -> bool {
     !name.starts_with("llama-index/") && name != "pydantic-ai/think-legacy"
 }
@@ -241,7 +241,7 @@ fn a_conversation_is_what_the_official_client_keeps() {
         if folded["accepted"] != true {
             continue;
         }
-        // It keeps two results of a call: the page's answer, and what came of it.
+        // It keeps two results of a call: the page's answer, and its result.
         let is_second = |result: &Json, messages: &[Json]| {
             let others = messages.iter().filter(|other| other["toolCallId"] == result["toolCallId"]);
             result["role"] == "tool"
@@ -265,7 +265,7 @@ fn a_conversation_is_what_the_official_client_keeps() {
     assert!(compared > 150, "{compared}");
 }
 
-/// A reading of a stream by its frames alone: the texts by their messages, the arguments and results by their calls.
+/// A stream read by its frames alone: the texts by their messages, the arguments and results by their calls.
 #[derive(Debug, Default)]
 struct Plain {
     texts: BTreeMap<String, String>,
@@ -352,7 +352,7 @@ fn a_turn_ends_only_when_its_run_did() {
                 + body[..end].matches("\"type\":\"RUN_ERROR\"").count();
             let is_over = ends >= runs && ends > 0;
             assert_eq!(reading.seen.state().is_some(), is_over, "{name} up to {end} of {last}");
-            // Whatever came goes into the next request, which is JSON.
+            // All received content goes into the next request, which is JSON.
             assert!(reading.conversation()["messages"].is_array(), "{name}");
         }
     }
@@ -394,7 +394,7 @@ fn the_next_request_has_the_conversation_byte_by_byte() {
     }
 }
 
-/// Runs that wait, what they wait for, the answers, and the recorded request with the same answers.
+/// Waiting runs, their pending actions, the answers, and the recorded request with the same answers.
 const ANSWERED: [(&str, &[&str], &str, &str); 5] = [
     (
         "pydantic-ai/client-tool",

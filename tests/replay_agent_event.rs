@@ -78,7 +78,7 @@ impl Recording {
         of_kind.map(|frame| frame.get("data").unwrap_or(frame)).collect()
     }
 
-    /// What the run answered, where it did.
+    /// The run's answer, if there is one.
     fn response(&self) -> Option<&str> {
         let finish = self.payloads("run_finish").into_iter().next()?;
         finish["result"]["response"].as_str().filter(|response| !response.is_empty())
@@ -136,7 +136,7 @@ fn read<'c>(recording: &Recording, chunks: impl IntoIterator<Item = &'c [u8]>) -
     reader
 }
 
-/// What a reader is left with: what a page mirrors, and how the turn stands.
+/// The final state of a reader: the page's mirror, and the turn's state.
 #[derive(Debug, PartialEq)]
 struct Left {
     document: Option<String>,
@@ -168,7 +168,7 @@ fn streams_byte_by_byte_are_the_same() {
 fn streams_cut_anywhere_are_the_same() {
     for recording in recordings() {
         let (whole, kept) = (whole(&recording), left_with(read(&recording, [&*recording.bytes])));
-        // The long ones say little that is new.
+        // The long ones add little.
         let chunkings = tries(if recording.bytes.len() > 10_000 { CHUNKINGS / 20 } else { CHUNKINGS });
         for seed in 0..chunkings {
             let chunks = Random::new(seed).cut(&recording.bytes);
@@ -180,7 +180,7 @@ fn streams_cut_anywhere_are_the_same() {
 
 /// Section 1.2: the text of the stream is the answer, whatever the envelopes say.
 #[test]
-fn answers_are_those_of_the_server() {
+fn answers_are_the_servers() {
     let mut answered = 0;
     for recording in recordings() {
         let Some(response) = recording.response() else { continue };
@@ -199,9 +199,9 @@ fn answers_are_those_of_the_server() {
     assert!(answered >= 15, "{answered}");
 }
 
-/// Steps are messages, results are responses, and what the model said is counted.
+/// Steps are messages, results are responses, and the model's text is counted.
 #[test]
-fn nothing_is_lost_and_nothing_is_doubled() {
+fn nothing_is_lost_or_repeated() {
     for recording in recordings() {
         let name = &recording.name;
         let events = whole(&recording);
@@ -273,7 +273,7 @@ fn calls_are_those_of_the_server() {
 
 /// Section 2: the thread that the server keeps has the same messages, byte for byte.
 #[test]
-fn the_stored_thread_says_the_same() {
+fn the_stored_thread_has_the_same() {
     let thread =
         std::fs::read_to_string(folder().join("tirea/tool-thread.json")).expect("the fixture can be read");
     let thread: Json = serde_json::from_str(&thread).expect("JSON");
@@ -335,7 +335,7 @@ fn suspended_runs_ask() {
         let kinds: Vec<_> = reader.index().pending().iter().map(|action| action.kind).collect();
         assert_eq!(kinds, [kind], "{name}");
     }
-    // An answer to nothing leaves it suspended, and says no more.
+    // An answer to no call leaves it suspended, and adds nothing.
     let events = whole(&recording("tirea/resume-bad-target"));
     assert_eq!(events.last()["state"]["termination"]["type"], "suspended");
     assert_eq!(events.last()["state"]["required_actions"], json!([]));
@@ -363,7 +363,7 @@ fn answers_reach_their_calls() {
 
 /// Section 1.2: frames of these streams carry other runs' ids.
 #[test]
-fn envelopes_leak_and_nobody_notices() {
+fn leaking_envelopes_change_nothing() {
     let leaking = [
         "error-midstream-cut",
         "superseded-first",
@@ -387,7 +387,7 @@ fn envelopes_leak_and_nobody_notices() {
     }
 }
 
-/// Section 1.5: a step that was tried again is one message.
+/// Section 1.5: a step that was retried is one message.
 #[test]
 fn retried_steps_are_one_message() {
     let cut = recording("tirea/error-midstream-cut");
@@ -451,9 +451,9 @@ fn other_ends_are_normal() {
     }
 }
 
-/// Section 1.5: a stream that ends without a word is no end.
+/// Section 1.5: a stream that just ends is no end of the run.
 #[test]
-fn a_hanging_stream_is_not_over() {
+fn a_stream_that_just_ends_is_not_the_end() {
     let recording = recording("tirea/provider-hang-no-heartbeat-90s");
     let reader = read(&recording, [&*recording.bytes]);
     assert!(!reader.machine().status().is_terminal());
@@ -462,7 +462,7 @@ fn a_hanging_stream_is_not_over() {
 
 /// Section 1.6: a report is one event, not sixteen.
 #[test]
-fn progress_is_told_once_a_report() {
+fn each_progress_report_is_one_event() {
     for (name, frames, reports) in [("tirea/starter-progress", 176, 11), ("awaken/progress", 11, 11)] {
         let recording = recording(name);
         assert_eq!(recording.payloads("activity_snapshot").len(), frames, "{name}");

@@ -1,5 +1,5 @@
-//! Recorded dialogs of both dialects, replayed with connections that break at every message and go
-//! on with what the server keeps: always the same conversation, under numbers without a gap.
+//! Recorded dialogs of both dialects, replayed with connections that break at every message and continue
+//! with the server's record: always the same conversation, under numbers without a gap.
 //!
 //! A dialog is a list of messages, one a line. Those of Codex app-server were recorded; those of the gateway were put
 //! together from the protocol note (its section 0). Section numbers are the note's.
@@ -20,7 +20,7 @@ use turnwire::protocol::turn_rpc::{Dialect, TurnRpc};
 use turnwire::protocol::{EventDecoder, EventSink, Protocol};
 use turnwire::sse::Frame;
 
-/// What holds no turn that ran.
+/// Dialogs without a turn that ran.
 const OTHERS: [&str; 2] = ["codex-handshake.jsonl", "derived-errors.jsonl"];
 
 /// A message of a dialog.
@@ -30,7 +30,7 @@ struct Message {
     json: Json,
 }
 
-/// A turn of a dialog: how it was started, and all that its thread heard of it.
+/// A turn of a dialog: how it was started, and all its messages.
 struct Dialog {
     name: String,
     dialect: Dialect,
@@ -114,7 +114,7 @@ impl Dialog {
         decoder
     }
 
-    /// What the server keeps of the turn after so many messages, as the responses to a client that comes back.
+    /// The server's record of the turn after this many messages, as the responses to a client that reconnects.
     fn snapshot(&self, heard: usize) -> Vec<String> {
         let heard = &self.heard[..heard];
         let ended = heard.iter().find(|message| {
@@ -128,7 +128,7 @@ impl Dialog {
                 }
                 let running = json!({"id": self.turn_id, "status": "InProgress"});
                 let turn = ended.map_or(running, |message| message.json["params"]["turn"].clone());
-                // As soon as something has changed in it, it is what the dialog has in the end.
+                // Once anything has changed in it, it has the dialog's final state.
                 let has_changed =
                     heard.iter().any(|message| message.json["method"] == "turn/timeline/changed");
                 let mut known = self.heard.iter().filter(|_| has_changed);
@@ -186,7 +186,7 @@ impl Dialog {
     }
 }
 
-/// What an event becomes that the server keeps.
+/// The server's record of an event.
 fn kept(message: &Message) -> Option<Json> {
     const KEPT: [&str; 4] =
         ["item/started", "item/completed", "item/updated", "turn/tool_loop/budget_exceeded"];
@@ -249,7 +249,7 @@ fn with<T>(params: &Json, then: impl FnOnce(&Object<'_>) -> T) -> T {
     then(Value::parse(&text).expect("JSON").as_object().expect("an object"))
 }
 
-/// The events of a turn, and what they come to.
+/// The events of a turn, and their result.
 #[derive(Debug, Default)]
 struct Seen {
     events: Vec<Json>,
@@ -266,13 +266,13 @@ impl Seen {
         self.events.iter().filter(move |event| event["type"] == kind)
     }
 
-    /// What was said and done. Of what a connection lost that is kept nowhere, nothing is in it: live output, news
+    /// The content of a turn, without what a broken connection may lose for good: live output, notices
     /// that are not kept, tokens, and the rest of messages that were never completed.
     fn conversation(&self) -> Json {
         let threads = self.index.threads();
         let messages =
             self.index.messages().iter().filter(|message| message.finish_reason() != "interrupted");
-        // What a task says has no order with what is said elsewhere.
+        // A task's messages have no order among those of others.
         let mut messages: Vec<_> = messages.collect();
         messages.sort_by_key(|message| message.thread);
         let messages = messages.iter();
@@ -322,10 +322,10 @@ impl EventSink for Seen {
     }
 }
 
-/// How the response begins that has what tasks brought.
+/// The beginning of the response that has the tasks' items.
 const TIMELINE: &str = "{\"response_to\":\"turn/timeline\"";
 
-/// What the decoder wants to know is gathered, and asked just before the dialog has the response.
+/// The decoder's requests are collected, and sent just before the dialog has the response.
 fn ask(decoder: &mut dyn EventDecoder, next: &str) {
     if next.starts_with(TIMELINE) {
         let _ = decoder.follow_up_requests();
@@ -347,7 +347,7 @@ fn whole(dialog: &Dialog) -> Seen {
 }
 
 #[test]
-fn dialogs_say_how_they_begin_and_end() {
+fn dialogs_have_their_beginning_and_end() {
     for dialog in dialogs() {
         let seen = whole(&dialog);
         assert_eq!(seen.of("turn.created").count(), 1, "{}", dialog.name);
@@ -367,14 +367,14 @@ fn dialogs_say_how_they_begin_and_end() {
     }
 }
 
-/// Section 8: the connection breaks before each message, some are lost, and the client comes back.
+/// Section 8: the connection breaks before each message, some are lost, and the client reconnects.
 #[test]
 fn broken_connections_change_nothing() {
     for dialog in dialogs() {
         let expected = whole(&dialog).conversation();
         let count = dialog.heard.len();
         for at in 0..=count {
-            // Long dialogs are long since they have many pieces alike.
+            // Long dialogs consist of many similar pieces.
             let losses = if count > 60 { &[1][..] } else { &[0, 1, 3] };
             for lost in losses {
                 let back = (at + lost).min(count);
@@ -397,7 +397,7 @@ fn broken_connections_change_nothing() {
     }
 }
 
-/// Reads up to a message; comes back at another one, of which some are heard before the responses.
+/// Reads up to a message; reconnects at another one, and receives some before the responses.
 fn broken(dialog: &Dialog, at: usize, back: usize, early: usize, is_new: bool) -> Seen {
     let (mut decoder, mut seen) = (dialog.decoder(), Seen::default());
     let texts = |from: usize, to: usize| dialog.heard[from..to].iter().map(|message| &*message.text);

@@ -1,4 +1,4 @@
-//! A turn's connection by chance: thousands of schedules of faults, each from a seed, and what must be true
+//! A turn's connection under random faults: thousands of schedules of faults, each from a seed, and what must be true
 //! after each of them: every event once and in order, the same index as that of the uncut stream, one start,
 //! and always an end.
 //!
@@ -16,7 +16,7 @@ use std::thread::{available_parallelism, scope};
 
 use model::case::{Summary, play};
 
-/// The cases of a whole run: so many as a debug build plays in a minute and a half.
+/// The cases of a whole run: as many as a debug build plays in a minute and a half.
 const CASES: u64 = 20_000;
 /// Those of a quick one.
 const QUICK_CASES: u64 = 2_000;
@@ -54,7 +54,7 @@ fn cases() -> u64 {
     if std::env::var_os("TURNWIRE_TEST").is_none_or(|scope| scope != "quick") {
         return CASES;
     }
-    // Past the harness, which shows nothing of a test that passes.
+    // Bypasses the harness, which hides the output of a passing test.
     let _ = writeln!(stderr(), "quick: {QUICK_CASES} of {CASES} schedules; --all has the rest");
     QUICK_CASES
 }
@@ -64,7 +64,7 @@ fn setting(name: &str, default: u64) -> u64 {
     given.map_or(default, |given| given.parse().unwrap_or_else(|_| panic!("{name} is no number: {given}")))
 }
 
-/// How many cases there were of each kind.
+/// The number of cases of each kind.
 #[derive(Default)]
 struct Counts {
     /// By a title and a name.

@@ -26,7 +26,7 @@ async fn session() -> Session {
     connect("").create_session("agent").await.expect("it needs no server")
 }
 
-/// Plays a turn to its end; returns what it says.
+/// Plays a turn to its end; returns its text.
 async fn play(session: &Session, text: &str) -> String {
     let turn = session.create_turn(text).expect("nothing waits");
     let ended = in_time(text, turn.wait_for_completion()).await;
@@ -94,7 +94,7 @@ async fn a_run_whose_connection_breaks_is_incomplete_with_what_came() {
 }
 
 #[wasm_bindgen_test]
-async fn a_page_where_no_agent_is_told_of() {
+async fn a_path_without_an_agent_is_an_error_with_its_status() {
     let base_url = [gateway_url(), "/nowhere"].concat();
     let client = Client::connect(ConnectOptions::new(base_url).protocol("ag-ui")).expect("it is a URL");
     let session = client.create_session("agent").await.expect("it needs no server");

@@ -9,7 +9,7 @@ use wasm_bindgen_futures::JsFuture;
 use super::gateway::gateway_url;
 use super::wasm_bindgen_test;
 
-/// Runs a script with a client; it returns something that JSON can say.
+/// Runs a script with a client; it returns a JSON value.
 async fn run(protocol: &str, path: &str, script: &str) -> Json {
     let options = js_sys::Object::new();
     let set = |name: &str, value: &str| {
@@ -74,7 +74,7 @@ async fn a_script_answers_an_approval_and_stops_a_stream() {
 }
 
 #[wasm_bindgen_test]
-async fn errors_have_a_code_and_what_the_server_said() {
+async fn errors_have_a_code_and_the_servers_message() {
     let told = run(
         "truefoundry",
         "/demo",

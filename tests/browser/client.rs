@@ -39,7 +39,7 @@ const FETCH: &str = "
     };
     return asked;";
 
-/// The stream up to the middle of a frame, an answer that is no stream, and the stream once more from a
+/// The stream up to the middle of a frame, an answer that is not a stream, and the stream again from a
 /// bit before.
 fn pieces() -> Array {
     let at = STREAM.find("id: 40\n").expect("it has forty events");
@@ -53,7 +53,7 @@ fn connect(base_url: &str, protocol: &str) -> Client {
     Client::connect(options).expect("the options are right")
 }
 
-/// A new session at the gateway, over HTTP, whose turns say something every so many milliseconds.
+/// A new session at the gateway, over HTTP, whose turns send something every this many milliseconds.
 async fn paced_session(delay: &str) -> Session {
     let headers = vec![("x-turnwire-delay-ms".to_owned(), delay.to_owned())];
     let base_url = [gateway_url(), "/demo"].concat();
@@ -151,7 +151,7 @@ async fn options_that_cannot_work_are_refused_at_once() {
 }
 
 #[wasm_bindgen_test]
-async fn a_dropped_stream_is_no_end_and_another_one_goes_on() {
+async fn a_dropped_stream_is_not_the_end_and_another_one_goes_on() {
     let turn = session().await.create_turn("plain").expect("a text is an input");
     let mut events = turn.stream().expect("it is new").numbered();
     assert_eq!(turn.stream().expect_err("it is streamed").code, ErrorCode::TurnAlreadyStreamed);
@@ -253,7 +253,7 @@ async fn a_relay_keeps_what_a_broken_connection_leaves() {
         let resumed =
             told.borrow().iter().filter(|event| matches!(event, ConnectionEvent::Resumed { .. })).count();
         assert_eq!(resumed, 2, "{protocol}: {:?}", told.borrow());
-        // One start before the relay, and one behind it.
+        // One start before the relay, and one after it.
         let starts = journal(&session.id()).await;
         assert_eq!(
             starts.iter().filter(|request| request["on"] == "create").count(),
@@ -284,7 +284,7 @@ async fn a_second_client_finds_the_turn_that_the_relay_reads_and_stops_it() {
 }
 
 #[wasm_bindgen_test]
-async fn a_server_that_is_no_relay_is_told() {
+async fn a_server_that_is_not_a_relay_is_an_error() {
     let base_url = [gateway_url(), "/aap"].concat();
     let options = ConnectOptions { reconnect: QUICK, relay: true, ..ConnectOptions::new(base_url) };
     let client = Client::connect(options.protocol("aap")).expect("the options are right");
@@ -311,7 +311,7 @@ async fn an_approval_is_answered_by_the_next_turn() {
         matches!(ended, Ok(TerminalState::Done { ref required_actions, .. }) if required_actions.is_empty())
     );
     assert!(next.snapshot().required_actions().is_empty());
-    // The turn that had asked shows how its calls went on.
+    // The turn that had asked shows how its calls continued.
     let asked = turn.snapshot();
     assert!(asked.required_actions().is_empty());
     let calls_of = |snapshot: &TurnSnapshot| -> Vec<_> {
@@ -371,7 +371,7 @@ async fn each_protocol_of_the_gateway_has_a_turn() {
 }
 
 #[wasm_bindgen_test]
-async fn a_server_that_ends_a_turn_with_an_error_is_told_by_the_snapshot() {
+async fn an_error_of_the_server_is_in_the_snapshot() {
     let turn = session().await.create_turn("error").expect("a text is an input");
     assert!(matches!(turn.wait_for_completion().await, Ok(TerminalState::Error { .. })));
     let error = turn.snapshot().error.expect("it failed");
@@ -422,7 +422,7 @@ async fn an_answer_goes_on_in_the_next_turn_of_tirea() {
 }
 
 #[wasm_bindgen_test]
-async fn what_a_protocol_has_not_is_refused() {
+async fn what_a_protocol_does_not_have_is_refused() {
     let turn = session().await.create_turn("plain").expect("a text is an input");
     assert_eq!(turn.steer("more").await.map_err(|error| error.code), Err(ErrorCode::Unsupported));
     assert_eq!(turn.cancel().await.map_err(|error| error.code), Err(ErrorCode::TurnNotStarted));

@@ -40,13 +40,13 @@ fn gateway() -> &'static str {
     gateway_url().strip_prefix("http://").expect("it is an HTTP address")
 }
 
-/// A server whose turns say something every so many milliseconds.
+/// A server whose turns send something every this many milliseconds.
 pub(super) fn server(delay: &str) -> Server {
     let address = ["ws://", gateway(), "/turn-rpc?delay_ms=", delay].concat();
     Server::new(&address, TurnRpc::new(Dialect::Gateway))
 }
 
-/// What the gateway's control route answers.
+/// The answer of the gateway's control route.
 async fn control(method: gloo_net::http::Method, path: &str, body: Option<Json>) -> Json {
     let url = ["http://", gateway(), "/_gateway/sessions/", path].concat();
     let request = gloo_net::http::RequestBuilder::new(&url).method(method);
@@ -60,18 +60,18 @@ async fn control(method: gloo_net::http::Method, path: &str, body: Option<Json>)
     serde_json::from_str(&answer.text().await.expect("it has a body")).unwrap_or(Json::Null)
 }
 
-/// What was asked of a session, or (`turn-rpc`) of all sockets.
+/// The requests of a session, or (`turn-rpc`) of all sockets.
 pub(super) async fn journal(session: &str) -> Vec<Json> {
     let asked = control(gloo_net::http::Method::GET, &[session, "/requests"].concat(), None).await;
     asked.as_array().expect("it is a list").clone()
 }
 
-/// How often this method was asked.
+/// How often this method was requested.
 pub(super) async fn count(session: &str, method: &str) -> usize {
     journal(session).await.iter().filter(|asked| asked["frame"]["method"] == method).count()
 }
 
-/// On how many sockets something was asked of these sessions.
+/// The number of sockets with requests of these sessions.
 pub(super) async fn sockets(sessions: &[&str]) -> usize {
     let asked = join_all(sessions.iter().map(|session| journal(session))).await.concat();
     let sockets: BTreeSet<u64> = asked.iter().filter_map(|asked| asked["socket"].as_u64()).collect();
@@ -149,7 +149,7 @@ pub(super) async fn play_in(server: &Server, session: String, script: &str) -> P
     play_with(server, session, script, QUICK).await
 }
 
-/// The same, whose connection is recovered so persistently.
+/// The same, whose connection is recovered with this persistence.
 pub(super) async fn play_with(
     server: &Server,
     session: String,
@@ -183,7 +183,7 @@ impl Played {
         self.driver.reader().machine().status()
     }
 
-    /// It ended well, and each event came once.
+    /// It succeeded, and each event came once.
     pub(super) fn demand_whole(&self, about: &str) {
         assert_eq!(self.ended, Ok(()), "{about}");
         assert_eq!(self.status(), TurnStatus::Done, "{about}");

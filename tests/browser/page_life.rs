@@ -32,7 +32,7 @@ async fn later(script: &str) {
     run(script);
 }
 
-/// What becomes of something while that happens to the page again and again: it takes its time to come that far.
+/// The result of a future while that happens to the page repeatedly, since the future takes a while to get that far.
 async fn during<T>(script: &str, work: impl Future<Output = T>) -> T {
     let happens = async {
         loop {
@@ -46,7 +46,7 @@ async fn during<T>(script: &str, work: impl Future<Output = T>) -> T {
     }
 }
 
-/// The same in a turn that has begun: a page that comes back before it has sent anything has nothing to mend.
+/// The same in a turn that has begun: a page that returns before it has sent anything has nothing to recover.
 async fn during_turn(script: &str, server: &Server) -> Played {
     let session = session(server).await;
     let events = async {
@@ -91,7 +91,7 @@ async fn a_page_that_is_only_shown_keeps_its_connection() {
 }
 
 #[wasm_bindgen_test]
-async fn a_page_that_is_shown_looks_at_the_clock_on_the_wall() {
+async fn a_page_that_is_shown_reads_the_wall_clock() {
     let server = server("0.2").with_timeouts(LONG, LONG);
     break_next("stall:12").await;
     // As after a sleep, in which timers stand still.
@@ -127,7 +127,7 @@ async fn a_page_without_a_network_waits_for_it() {
 async fn a_wait_ends_when_the_page_comes_back() {
     let server = server("0.2");
     break_next("reset:9").await;
-    // Chance makes the wait shorter, but hardly as short as a test may last.
+    // Jitter makes the wait shorter, but hardly as short as a test may last.
     let patient = Reconnect { max_attempts: 5, base_delay: 10_000_000, max_delay: 10_000_000 };
     let session = session(&server).await;
     let shown = "document.dispatchEvent(new Event('visibilitychange'))";

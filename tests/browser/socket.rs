@@ -26,7 +26,7 @@ async fn turns_are_read_to_their_ends() {
         let said: usize = played.conversation().iter().map(Vec::len).sum();
         assert!(said > 0, "{script}");
         let threads = played.index().threads().len();
-        // What sub-agents do is asked for on the stream's own socket.
+        // The items of sub-agents are requested on the stream's own socket.
         assert_eq!(threads > 1, script == "subagents", "{script}");
         assert_eq!(sockets(&[&played.session]).await, 1, "{script}");
     }
@@ -74,7 +74,7 @@ async fn many_share_one_connection_and_its_loss() {
 }
 
 #[wasm_bindgen_test]
-async fn what_the_server_refuses_is_an_error_of_its_own_code() {
+async fn a_refusal_of_the_server_is_an_error_with_its_code() {
     let server = server("5");
     let nowhere = server.ask(Call::GetTurn, params([("session_id", "nowhere"), ("turn_id", "none")])).await;
     let error = nowhere.expect_err("there is no such turn");
@@ -112,7 +112,7 @@ async fn what_the_server_refuses_is_an_error_of_its_own_code() {
 }
 
 #[wasm_bindgen_test]
-async fn who_stops_listening_leaves_the_turn_running() {
+async fn a_dropped_stream_leaves_the_turn_running() {
     let server = server("5");
     let session = session(&server).await;
     let mut driver = driver(&session, "tools");
@@ -142,7 +142,7 @@ async fn who_stops_listening_leaves_the_turn_running() {
 }
 
 #[wasm_bindgen_test]
-async fn a_silent_turn_is_no_silence() {
+async fn a_silent_turn_is_not_a_silent_connection() {
     let server = server("0.2&fault=silence:1500").with_timeouts(500, 500);
     let played = play(&server, "plain").await;
     played.demand_whole("silence");
@@ -150,15 +150,15 @@ async fn a_silent_turn_is_no_silence() {
 }
 
 #[wasm_bindgen_test]
-async fn who_does_not_answer_in_time_is_left_for_another_connection() {
-    // One is long in opening, one opens and then says nothing to its first words, one nothing after them.
+async fn a_connection_without_an_answer_in_time_is_replaced() {
+    // One is slow to open, one opens and does not answer its first request, and one is silent after that.
     for fault in ["slow-head:1500", "stall:0", "stall:1"] {
         let server = server("0.2").with_timeouts(300, 300);
         break_next(fault).await;
         let look = || server.ask(Call::GetSession, params([("session_id", "nowhere")]));
         assert_eq!(look().await.expect_err("nobody answers").code, ErrorCode::Timeout, "{fault}");
         let mut next = look().await.expect_err("there is no such session").code;
-        // Firefox opens one socket to a host at a time: the slow one is in the way until it is open.
+        // Firefox opens one socket to a host at a time: the slow one blocks others until it is open.
         for _ in 0..6 {
             if next == ErrorCode::Timeout && fault.starts_with("slow-head") {
                 next = look().await.expect_err("there is no such session").code;
@@ -169,7 +169,7 @@ async fn who_does_not_answer_in_time_is_left_for_another_connection() {
 }
 
 #[wasm_bindgen_test]
-async fn without_a_server_nothing_is_sent_and_no_token_told() {
+async fn without_a_server_nothing_is_sent_and_no_token_shown() {
     let protocol = TurnRpc::new(Dialect::Gateway);
     let server = Server::new("http://127.0.0.1:1", protocol).with_token("se cret");
     let error =

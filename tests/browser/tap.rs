@@ -1,11 +1,11 @@
-//! The page's own sockets, as long as it is there with a hand in them: what comes can be kept back, something be said
-//! that the client would not, and a socket be full.
+//! The page's own sockets, with a tap in them while it lives: messages can be held back, others be sent
+//! that the client would not send, and a socket be full.
 
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Function, Object as JsObject, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
-/// Returns what has a hand in the sockets that are made from then on.
+/// Returns a tap in the sockets that are made from then on.
 const TAP: &str = r#"
     const tap = { sockets: [], heard: [], hides: [], fullAfter: "", isDown: false };
     const Platform = globalThis.WebSocket;
@@ -31,7 +31,7 @@ const TAP: &str = r#"
     };
     return tap;"#;
 
-/// To drop it is to take the hand away.
+/// Dropping it removes the tap.
 pub(super) struct Tap {
     platform: JsValue,
     tap: JsObject,
@@ -49,12 +49,12 @@ impl Tap {
         Reflect::get(&self.tap, &name.into()).expect("it is an object")
     }
 
-    /// What has this in it does not arrive.
+    /// Messages that contain this do not arrive.
     pub(super) fn hide(&self, part: &str) {
         self.get("hides").unchecked_into::<Array>().push(&part.into());
     }
 
-    /// The socket on which something is said that has this in it takes nothing more.
+    /// A socket on which a message with this text is sent accepts nothing more.
     pub(super) fn fill_after(&self, part: &str) {
         Reflect::set(&self.tap, &"fullAfter".into(), &part.into()).expect("it is an object");
     }
@@ -64,7 +64,7 @@ impl Tap {
         Reflect::set(&self.tap, &"isDown".into(), &is_down.into()).expect("it is an object");
     }
 
-    /// Says something on the newest socket, and waits until something has come that has `answer` in it.
+    /// Sends a message on the newest socket, and waits for one that contains `answer`.
     pub(super) async fn say(&self, text: &str, answer: &str) {
         let heard: Array = self.get("heard").unchecked_into();
         let before = heard.length();
@@ -78,7 +78,7 @@ impl Tap {
         while !has_come() {
             TimeoutFuture::new(2).await;
         }
-        // The listeners have taken it by then.
+        // The listeners have processed it by then.
         TimeoutFuture::new(2).await;
     }
 }

@@ -20,7 +20,7 @@ async fn unsubscribe(tap: &Tap, session: &str, answer: &str) {
     in_time("unsubscribe", tap.say(&request.to_string(), answer)).await;
 }
 
-/// The methods of what was asked of a session, in order.
+/// The methods of a session's requests, in order.
 async fn asked(session: &str) -> Vec<String> {
     let methods = |entry: &Json| entry["frame"]["method"].as_str().map(str::to_owned);
     journal(session).await.iter().filter_map(methods).collect()
@@ -61,7 +61,7 @@ async fn a_start_that_is_refused_is_sent_once_more_after_a_subscription() {
 }
 
 #[wasm_bindgen_test]
-async fn a_turn_is_cancelled_although_the_server_tells_of_it_no_longer() {
+async fn a_turn_is_cancelled_although_the_server_no_longer_sends_its_messages() {
     let tap = Tap::new();
     let server = server("5");
     let session = session(&server).await;
@@ -95,7 +95,7 @@ async fn reads_that_find_nothing_subscribe_to_nothing() {
 }
 
 #[wasm_bindgen_test]
-async fn nobody_relies_on_a_subscription_that_another_one_waits_for() {
+async fn no_turn_relies_on_a_subscription_that_another_one_waits_for() {
     let session = session(&server("0.2")).await;
     plan(&session, json!([{"on": "subscribe", "fault": "slow-head:100", "times": 1}])).await;
     // It has another connection, without subscriptions yet.

@@ -1,4 +1,4 @@
-//! One case: what its seed draws, the lives of its turn (a stream that is left or fails can be asked for again),
+//! One case: what its seed draws, the lives of its turn (an abandoned or failed stream can be requested again),
 //! and the checks after each.
 
 use std::collections::BTreeMap;
@@ -20,26 +20,26 @@ use super::script::Script;
 use super::server::Server;
 use super::wire::{ListNumbers, Numbering};
 
-/// What is counted of a case.
+/// The statistics of a case.
 #[derive(Debug)]
 pub(crate) struct Summary {
     pub(crate) profile: Profile,
     pub(crate) numbers: (Numbering, ListNumbers),
     pub(crate) faults: BTreeMap<&'static str, u32>,
-    /// How the case ended: exactly, or what was taken from elsewhere.
+    /// How the case ended: exactly, or with parts from elsewhere.
     pub(crate) ending: &'static str,
     /// How the first life ended.
     pub(crate) first: String,
-    /// If the turn was looked for: what was known before it, and what came of it in the end.
+    /// If the turn was looked for: what was known before that, and its final result.
     pub(crate) look: Option<String>,
     pub(crate) events: u64,
     pub(crate) requests: u32,
 }
 
-/// A turn is asked for at most so often.
+/// The most attempts to stream a turn.
 const LIVES: u32 = 6;
 
-/// Plays the case of a seed. If something is not as it must be, all that happened is printed.
+/// Plays the case of a seed. If a check fails, all that happened is printed.
 pub(crate) fn play(seed: u64) -> Option<Summary> {
     let mut case = Case::draw(seed);
     let played = catch_unwind(AssertUnwindSafe(|| case.play()));
@@ -58,7 +58,7 @@ pub(crate) fn play(seed: u64) -> Option<Summary> {
 struct Case {
     profile: Profile,
     drive: Drive,
-    /// What a page has to which nothing happened.
+    /// The state of a page without faults.
     uncut: Uncut,
     random: Random,
 }
@@ -130,7 +130,7 @@ impl Case {
         }
     }
 
-    /// What was known before a turn that was looked for, and what came of it.
+    /// What was known before a turn that was looked for, and the result.
     fn look(&self) -> String {
         let knowledge = self.drive.network.server.history.knowledge;
         let newest = match self.drive.driver.newest() {
@@ -146,13 +146,13 @@ impl Case {
         self.drive.driver.reader().machine().status()
     }
 
-    /// What the next life meets. The last one meets nothing.
+    /// The faults of the next life. The last one has none.
     fn prepare(&mut self, life: u32) {
         let drive = &mut self.drive;
         drive.abort_at = None;
         drive.leaves_list = false;
         if life > 0 {
-            // It was a proxy that said so.
+            // A proxy sent that.
             if self.profile == Profile::Abort && self.random.percent(50) {
                 drive.network.server.expires_after = None;
             }
@@ -179,7 +179,7 @@ impl Case {
         }
     }
 
-    /// The turn is asked for, and driven to where that ends.
+    /// The turn is streamed, and driven to the stream's end.
     fn live(&mut self, life: u32) -> Result<(), turnwire::Error> {
         let drive = &mut self.drive;
         let trace = drive.network.server.history.trace(drive.now);
@@ -197,7 +197,7 @@ impl Case {
         if let Some(step) = before {
             let ended = drive.run(step);
             let machine = drive.driver.reader().machine();
-            // What had ended when it was found is not streamed.
+            // A turn that had ended when it was found is not streamed.
             drive.facts.was_found_ended = machine.status().is_terminal();
             if ended.is_err() || machine.id().is_none() || machine.status().is_terminal() {
                 return ended;

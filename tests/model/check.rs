@@ -1,4 +1,4 @@
-//! What must be true: after each life of a turn, and in the end.
+//! What must be true: after each life of a turn, and at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(crate) fn life(drive: &Drive, uncut: &Uncut, profile: Profile, life: u32, en
     }
     reason(drive, profile, life, ended);
     delivered(drive, uncut);
-    // A turn that has ended is checked in the end.
+    // A turn that has ended is checked at the end.
     if is_exact(drive) && !machine.status().is_terminal() {
         let last = usize::try_from(machine.cursor().last()).expect("a length");
         let uncut = Uncut::of(&server.script.log, last);
@@ -79,14 +79,14 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
         return;
     };
     if facts.is_look && status == TurnStatus::Unstarted {
-        // That it has not begun is what it was to find out.
+        // It was to find out whether the turn has begun, and it has not.
         return;
     }
     let is_unclear = !begun && is_confusing(drive);
     let may_fail = match profile {
         Profile::Recover | Profile::Expire | Profile::Hole => is_unclear,
         Profile::Unnumbered => is_unclear || error.code == ErrorCode::Aborted,
-        // A server that says that the turn runs is waited for, whatever its streams do.
+        // While the server says that the turn runs, the client waits, whatever the streams do.
         Profile::Exhaust if drive.schedule.spares_questions() => is_unclear,
         _ => true,
     };
@@ -120,7 +120,7 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
             assert!(is_off || facts.is_exhausted(drive.reconnect), "tries were left");
             assert!(facts.last.has_failed, "the server says that the turn runs");
         }
-        // Whether it began is not known, or it is known not to have begun.
+        // It is unknown whether it began, or known that it did not.
         ErrorCode::Incomplete
         | ErrorCode::Network
         | ErrorCode::Timeout
@@ -132,13 +132,13 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
     }
 }
 
-/// Whether the turn may not be told from others, as far as the client knows those.
+/// Whether the client cannot distinguish the turn from others that it knows.
 fn is_confusing(drive: &Drive) -> bool {
     let server = &drive.network.server;
     server.history.is_confusing(drive.driver.newest(), server.has_begun())
 }
 
-/// No event comes twice, and none that is not in the log; numbers grow, but for what comes late into a gap.
+/// No event comes twice, and none that is not in the log; numbers grow, except for late events of a gap.
 fn delivered(drive: &Drive, uncut: &Uncut) {
     let gaps = drive.driver.reader().gaps();
     let (mut seen, mut last) = (BTreeSet::new(), 0);
@@ -177,7 +177,7 @@ fn delivered(drive: &Drive, uncut: &Uncut) {
     }
 }
 
-/// After the last life. Returns how the turn was brought to its end.
+/// After the last life. Returns how the turn reached its end.
 pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     let status = drive.driver.reader().machine().status();
     if !status.is_terminal() {
@@ -227,7 +227,7 @@ pub(crate) fn end(drive: &mut Drive, uncut: &mut Uncut) -> &'static str {
     }
 }
 
-/// What was taken from the list was not delivered before, each comes once, in the list's order, and the end last.
+/// Events from the list were not delivered before; each comes once, in the list's order, and the end last.
 fn missed(drive: &Drive, uncut: &Uncut, is_whole: bool) {
     let server = &drive.network.server;
     let script = &server.script;
@@ -281,7 +281,7 @@ fn canonical<'j>(events: impl Iterator<Item = &'j Json>) -> Vec<Json> {
     page["items"].as_array().expect("a list").clone()
 }
 
-/// What a page shows, without the order in which messages of different threads began.
+/// The state that a page shows, without the order in which messages of different threads began.
 #[derive(Debug, PartialEq)]
 struct View {
     turn: Json,
@@ -310,8 +310,8 @@ fn view(mirror: &Mirror) -> View {
 }
 
 impl View {
-    /// Forgets which result and which thread belongs to which call, the order of what waits, and which of several
-    /// calls of one id it is: that was decided while events were missing.
+    /// Forgets which result and which thread belongs to which call, the order of pending actions, and which of several
+    /// calls with one id it is: that was decided while events were missing.
     fn forget_joins(&mut self) {
         for list in ["required_actions", "mcp_servers"] {
             let list = self.turn[list].as_array_mut().expect("a list");
@@ -337,7 +337,7 @@ impl View {
     }
 }
 
-/// A message that was never finished is in no list: what came of it stays.
+/// A message that was never finished is in no list: its received parts stay.
 fn same(ours: &View, uncut: &View, unfinished: &[String], has_gaps: bool) {
     assert_eq!(ours.turn, uncut.turn, "what waits, servers, the sandbox");
     assert_eq!(ours.threads, uncut.threads, "threads");

@@ -44,7 +44,7 @@ pub(crate) struct Drive {
     pub(crate) random: Random,
 }
 
-/// An outcome that owns what it says.
+/// An outcome that owns its data.
 enum Done {
     Ended,
     Answered(String),
@@ -54,7 +54,7 @@ enum Done {
 }
 
 impl Drive {
-    /// Goes on from a first step to the end; returns what is reported.
+    /// Drives from a first step to the end; returns what is reported.
     pub(crate) fn run(&mut self, first: Step) -> Result<(), Error> {
         self.facts.begin();
         let mut step = first;
@@ -113,13 +113,13 @@ impl Drive {
         panic!("it never ends");
     }
 
-    /// The page reads what has come, and draws what has changed.
+    /// The page reads the new events, and draws the changes.
     fn look(&mut self) {
         self.page.read(self.driver.reader_mut());
         self.page.follow(self.driver.reader_mut());
     }
 
-    /// Waits for the server to say more.
+    /// Waits for more from the server.
     fn wait(&mut self, waiting: Waiting) -> Outcome<'static> {
         let is_unsure = self.driver.reader().machine().cursor().is_unsure();
         self.facts.waits(waiting, is_unsure, self.reconnect);
@@ -131,7 +131,7 @@ impl Drive {
     fn pause(&mut self, pause: &Pause) -> Outcome<'static> {
         self.facts.retries(pause, self.reconnect);
         let mut delay = whole(pause.delay);
-        // The page comes back, or the network does.
+        // The page or the network returns.
         if self.random.percent(10) || self.network.online_at() > self.now {
             let back = self.network.online_at().saturating_sub(self.now);
             delay = delay.min(whole(pause.least).max(back));
@@ -148,7 +148,7 @@ impl Drive {
         if self.passes(self.now + delay) { Outcome::Waited } else { Outcome::Aborted }
     }
 
-    /// Lets time pass; returns whether it was not stopped until then.
+    /// Lets time pass; returns whether the caller has not stopped it by then.
     fn passes(&mut self, until: Millis) -> bool {
         let stopped = self.abort_at.filter(|at| *at <= until);
         self.now = self.now.max(stopped.unwrap_or(until));
@@ -168,7 +168,7 @@ impl Drive {
         if call == Call::ListTurnEvents && self.leaves_list {
             self.abort_at = Some(self.now + self.random.below(100));
         }
-        // It may be stopped while its token is asked for.
+        // It may be stopped while its token is requested.
         let is_early = self.abort_at.is_some_and(|at| at < self.now + 60);
         if is_early && self.random.percent(40) {
             self.now = self.now.max(self.abort_at.unwrap_or_default());
@@ -212,7 +212,7 @@ impl Drive {
         let params = params.as_object().expect("an object").clone();
         let request = protocol.request(plan.call, params).expect("the driver asks for what there is");
         let is_at_limit = self.reconnect.max_attempts > 0 && self.facts.is_exhausted(self.reconnect);
-        // Nothing else can happen to what is not sent.
+        // Nothing else can happen to an unsent request.
         let is_offline = self.network.is_offline(self.now);
         let situation = Situation { call: plan.call, is_at_limit };
         let mut fault = if is_offline { Fault::None } else { self.schedule.next(situation) };
@@ -253,7 +253,7 @@ impl Drive {
         }
     }
 
-    /// The answer's head comes; or it is no longer waited for.
+    /// The answer's head comes; or the wait for it ends.
     fn arrives(&mut self, at: Millis, sent: Millis) -> Result<(), Done> {
         let late = sent + self.clocks.connect;
         if !self.passes(at.min(late)) {
@@ -295,7 +295,7 @@ impl Drive {
         self.silence(last)
     }
 
-    /// Reads the body of an answer that is no stream.
+    /// Reads the body of an answer that is not a stream.
     fn read(&mut self, call: Call, head: Head, protocol: TrueFoundry) -> Done {
         let mut body = Vec::new();
         let mut last = self.now;
@@ -325,7 +325,7 @@ impl Drive {
         self.silence(last)
     }
 
-    /// Something comes, unless it was silent for too long before.
+    /// Something arrives, unless the silence before it was too long.
     fn comes(&mut self, at: Millis, last: Millis) -> Result<(), Done> {
         let idle = last + self.clocks.idle;
         if !self.passes(at.min(idle)) {
@@ -353,7 +353,7 @@ fn timeout() -> Failure {
     Error::new(ErrorCode::Timeout, "it took too long").into()
 }
 
-/// What crosses the boundary of an error: its code, its message, the status.
+/// The part of an error that crosses the boundary: its code, its message, the status.
 fn told(error: &Error, retry_after: Millis) -> Failure {
     let plain = Error::new(error.code, &error.message).with_status(error.status);
     Failure { retry_after: u32::try_from(retry_after).expect("it was cut"), ..plain.into() }

@@ -1,5 +1,5 @@
-//! What has happened in a case, seen from outside of the driver: what a failure is told with, and what the
-//! driver's waits and requests are held against.
+//! What has happened in a case, seen from outside the driver: a failure is reported with them, and the
+//! driver's waits and requests are checked against them.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use super::time::{Millis, moment, whole};
 const LONGEST_WAIT: Millis = 300_000;
 /// The longest wait that a stream can ask for.
 const LONGEST_RETRY: Millis = 30_000;
-/// Between two looks at a turn that runs: at least and at most.
+/// The time between two reads of a running turn: the least and the most.
 const PACE: (Millis, Millis) = (500, 2000);
-/// A connection that stood so long is none that failed.
+/// A connection that stayed open this long did not fail.
 const LONG: Millis = 30_000;
-/// Requests in a row that bring nothing new: ten tries, which connections that stand long set back a few times.
+/// Requests in a row that bring nothing new: ten tries, a count that long connections reset a few times.
 const MOST_IDLE: u32 = 100;
 
 /// How the last request went.
@@ -34,7 +34,7 @@ pub(crate) struct Went {
     pub(crate) retry_after: Millis,
     pub(crate) is_offline: bool,
     pub(crate) has_failed: bool,
-    /// Whether nothing was sent.
+    /// Whether it was not sent.
     pub(crate) is_unsent: bool,
     /// Whether it is a page of a list that goes on.
     pub(crate) has_more: bool,
@@ -45,21 +45,21 @@ pub(crate) struct Went {
 pub(crate) struct Facts {
     pub(crate) trace: Vec<String>,
     pub(crate) faults: BTreeMap<&'static str, u32>,
-    /// Tries in a row that brought nothing new.
+    /// Consecutive tries that brought nothing new.
     pub(crate) tries: u32,
-    /// Streams in a row that were accepted, brought nothing, and then ended by themselves or stood long.
+    /// Streams in a row that were accepted, brought nothing, and then ended by themselves or lasted long.
     empties: u32,
     /// How often in a row the stream was gone.
     gone: u32,
-    /// Whether what was answered leaves nothing to try.
+    /// Whether the answer leaves nothing to try.
     is_hopeless: bool,
     /// Whether events are taken from the list in this life, as there is no stream.
     pub(crate) asks_list: bool,
     /// Starts in this life.
     starts: u32,
-    /// The next request may not be sent before.
+    /// The earliest time of the next request.
     not_before: Millis,
-    /// The next subscription may not be sent before.
+    /// The earliest time of the next subscription.
     no_stream_before: Millis,
     pub(crate) last: Went,
     last_call: Option<Call>,
@@ -69,9 +69,9 @@ pub(crate) struct Facts {
     pub(crate) was_listed: bool,
     /// Whether a list of the turn's events was read to its end.
     pub(crate) is_list_whole: bool,
-    /// Whether the last question for it failed.
+    /// Whether the last request for it failed.
     pub(crate) has_list_failed: bool,
-    /// Whether this life is only to find out whether the turn has begun.
+    /// Whether this life only finds out whether the turn has begun.
     pub(crate) is_look: bool,
     /// Whether the turn was found when it had ended, so that it was not streamed.
     pub(crate) was_found_ended: bool,
@@ -81,7 +81,7 @@ pub(crate) struct Facts {
     pub(crate) requests: u32,
     /// Whether events came without numbers.
     pub(crate) was_unnumbered: bool,
-    /// Whether the turn was looked for.
+    /// Whether the client has looked for the turn.
     pub(crate) has_looked: bool,
     /// Requests since something new came, after the turn had ended.
     idle_requests: u32,
@@ -123,7 +123,7 @@ impl Facts {
         self.has_looked |= call == Call::ListTurns;
         assert!(!self.is_hopeless, "{call:?} after what does not pass");
         if is_start(call) {
-            // Whatever else may have begun the turn.
+            // Other requests that may have begun the turn.
             let was_refused = matches!(self.start_status, 425 | 429 | 503);
             assert!(self.starts == 0 || was_refused, "the start is sent again");
             self.starts += 1;
@@ -147,7 +147,7 @@ impl Facts {
         self.empties = 0;
     }
 
-    /// A request has gone this way.
+    /// A request ended like this.
     pub(crate) fn went(
         &mut self,
         call: Call,
@@ -163,7 +163,7 @@ impl Facts {
         self.last = went;
         self.last_call = Some(call);
         if call == Call::ListNewestTurns {
-            // The start goes on, whatever became of it.
+            // The start goes on, however that request ended.
             return;
         }
         if is_start(call) {
@@ -196,7 +196,7 @@ impl Facts {
                 self.no_stream_before = 0;
             }
         }
-        // The last try of all, and one whose wait would be too long, is not put off.
+        // The last try of all, and one whose wait would be too long, is not delayed.
         let is_last = self.is_exhausted(reconnect) || went.retry_after > LONGEST_WAIT;
         self.not_before = if is_last { 0 } else { now + went.retry_after };
         if is_last {
@@ -224,7 +224,7 @@ impl Facts {
             Awaited::Turn => {
                 let is_exhausted = self.is_exhausted(reconnect);
                 assert!(self.gone > 1 || is_unsure || is_exhausted, "the stream was given up too early");
-                // It is not asked for again.
+                // It is not requested again.
                 self.gone = 2;
                 Call::GetTurn
             }

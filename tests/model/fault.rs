@@ -1,4 +1,4 @@
-//! What can go wrong with one request, and the drawing of it.
+//! What can go wrong with one request, and how it is drawn.
 
 use turnwire::protocol::Call;
 
@@ -13,25 +13,25 @@ pub(crate) enum Fault {
     Refuse,
     /// It is processed, then the connection is reset without an answer.
     Lost,
-    /// There is no network for so long.
+    /// There is no network for this long.
     Offline(Millis),
     /// The `token` function fails.
     Token,
-    /// This status, and `Retry-After`. Processed before if it is late.
+    /// This status, and `Retry-After`. Processed first if it is late.
     Status {
         status: u16,
         retry_after: Millis,
         is_late: bool,
     },
-    /// 401; the second time, too, if it is for good.
+    /// 401; the second time, too, if it is permanent.
     Unauthorized {
         is_final: bool,
     },
-    /// The answer's head comes so late.
+    /// The answer's head is this late.
     SlowHead(Millis),
     /// A captive portal: 200 and HTML; nothing is processed.
     Portal,
-    /// The answer, by another type.
+    /// The answer, with another media type.
     WrongType,
     /// JSON breaks off.
     Half(u64),
@@ -43,7 +43,7 @@ pub(crate) enum Fault {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Flow {
     Cut(Place, How),
-    /// Then only comments for so long.
+    /// Then only comments for this long.
     Comments(u64, Millis, How),
     Duplicate(u64),
     Replay(u64),
@@ -86,7 +86,7 @@ pub(crate) enum Numbers {
 }
 
 impl Fault {
-    /// For the count of cases by class of fault.
+    /// The class of the fault, for the statistics.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -154,12 +154,12 @@ fn retry_after(random: &mut Random) -> Millis {
 
 fn status(random: &mut Random, statuses: &[u16], is_late: bool) -> Fault {
     let status = random.pick(statuses);
-    // What is not there, or is gone, does not come back.
+    // A missing resource does not come back.
     let retry_after = if matches!(status, 412 | 501) { 0 } else { retry_after(random) };
     Fault::Status { status, retry_after, is_late }
 }
 
-/// What a turn that has begun is recovered from.
+/// Faults from which a turn that has begun is recovered.
 pub(crate) fn passing(random: &mut Random, call: Call) -> Fault {
     match call {
         Call::CreateTurn | Call::CreateTurnStream => passing_start(random),
@@ -170,7 +170,7 @@ pub(crate) fn passing(random: &mut Random, call: Call) -> Fault {
 
 fn passing_head(random: &mut Random, call: Call) -> Fault {
     match random.below(12) {
-        // Without a network the start would not get through, either.
+        // Without a network the start would not arrive, either.
         3 if call != Call::ListNewestTurns => Fault::Offline(random.between(1, 60_000)),
         0 | 1 | 3 => Fault::Refuse,
         2 => Fault::Lost,
@@ -185,7 +185,7 @@ fn passing_head(random: &mut Random, call: Call) -> Fault {
     }
 }
 
-/// What does not keep a start from being carried out once, in the end.
+/// Faults that do not keep a start from being carried out once, in the end.
 fn passing_start(random: &mut Random) -> Fault {
     match random.below(12) {
         0..=5 => Fault::Stream(flow(random)),
@@ -198,7 +198,7 @@ fn passing_start(random: &mut Random) -> Fault {
     }
 }
 
-/// What keeps a start from being carried out, or leaves open whether it was.
+/// Faults that keep a start from being carried out, or leave open whether it was.
 pub(crate) fn lost_start(random: &mut Random) -> Fault {
     match random.below(9) {
         0 => Fault::Refuse,
@@ -213,7 +213,7 @@ pub(crate) fn lost_start(random: &mut Random) -> Fault {
     }
 }
 
-/// What ends a turn's reading at once.
+/// Faults that end a turn's read at once.
 pub(crate) fn fatal(random: &mut Random, call: Call) -> Fault {
     match random.below(4) {
         0 => Fault::Unauthorized { is_final: true },
@@ -227,7 +227,7 @@ pub(crate) fn fatal(random: &mut Random, call: Call) -> Fault {
     }
 }
 
-/// What brings nothing at all.
+/// Faults that bring nothing at all.
 pub(crate) fn barren(random: &mut Random, call: Call) -> Fault {
     match random.below(8) {
         0 | 1 if call.streams() => {
@@ -242,7 +242,7 @@ pub(crate) fn barren(random: &mut Random, call: Call) -> Fault {
     }
 }
 
-/// A stream that is accepted, and that nothing comes of.
+/// A stream that is accepted, and brings nothing.
 pub(crate) fn silence() -> Fault {
     Fault::Stream(Flow::Cut(Place::Event(0), How::Stall))
 }
@@ -268,7 +268,7 @@ fn flow(random: &mut Random) -> Flow {
     }
 }
 
-/// A stream whose numbers do not say what they should.
+/// A stream whose numbers are wrong.
 pub(crate) fn unnumbered(random: &mut Random) -> Fault {
     let kinds = [Numbers::Huge, Numbers::Negative, Numbers::Words, Numbers::Missing];
     Fault::Stream(Flow::Numbers(random.below(1 << 32), random.pick(&kinds)))

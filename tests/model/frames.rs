@@ -10,7 +10,7 @@ use super::server::Server;
 use super::time::Millis;
 use super::wire::{Numbering, Spelling};
 
-/// What comes at a time. Where the last part is bytes, nothing more comes.
+/// A part of the stream and its time. Where the last part is bytes, nothing more comes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Bytes(Vec<u8>),
@@ -25,7 +25,7 @@ pub(crate) struct Style {
     pub(crate) spelling: Spelling,
     /// `retry:` at the beginning.
     pub(crate) retry: Option<Millis>,
-    /// A comment whenever nothing came for so long.
+    /// A comment after each silence this long.
     pub(crate) heartbeat: Option<Millis>,
 }
 
@@ -36,7 +36,7 @@ struct Frame {
     data: String,
 }
 
-/// The stream's parts with their times, and after which number a client will find that events are missing.
+/// The stream's parts with their times, and the number after which a client will find events missing.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) parts: Vec<(Millis, Part)>,
@@ -154,7 +154,7 @@ fn change(frames: &mut Vec<Frame>, flow: Flow, now: Millis, end: &mut Millis) ->
                 frame.id = written(frame.number, step, kind);
             }
         }
-        // Whatever turn begins first is taken for the one that was started.
+        // The first turn that begins is taken for the one that was started.
         Flow::OtherTurn(at) => other_turn(frames, place(at, count).max(1)),
         Flow::AfterDone(more) => after_done(frames, more),
         Flow::TwoDones => {
@@ -183,7 +183,7 @@ fn written(number: u64, step: u64, kind: Numbers) -> Option<String> {
     }
 }
 
-/// Another turn begins, and what follows is of that one.
+/// Another turn begins, and what follows belongs to it.
 fn other_turn(frames: &mut Vec<Frame>, at: usize) {
     let Some(next) = frames.get(at) else { return };
     let (time, number) = (next.at, next.number);
@@ -199,7 +199,7 @@ fn other_turn(frames: &mut Vec<Frame>, at: usize) {
     frames.insert(at, Frame { at: time, number, id: Some(number.to_string()), data });
 }
 
-/// A server that does not stop.
+/// A server that never stops.
 fn after_done(frames: &mut Vec<Frame>, more: u64) {
     let Some(done) = frames.last().filter(|frame| frame.data.contains("\"turn.done\"")) else { return };
     let (at, number) = (done.at, done.number);
@@ -241,7 +241,7 @@ fn render(
     pieces
 }
 
-/// Keeps what comes before a place.
+/// Keeps the bytes before a place.
 fn cut_bytes(pieces: &mut Vec<(Millis, Vec<u8>)>, place: Place) {
     let bytes: Vec<u8> = pieces.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect();
     let mut keep = match place {

@@ -11,7 +11,7 @@ pub(crate) struct Listing {
     pub(crate) event: Json,
 }
 
-/// A message that is to be streamed.
+/// A message to be streamed.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) id: String,
@@ -20,7 +20,7 @@ pub(crate) struct Draft {
     pub(crate) calls: Vec<String>,
 }
 
-/// A piece of text: often a word, sometimes what is hard to cut.
+/// A piece of text: often a word, sometimes text that is hard to cut.
 pub(crate) fn text(random: &mut Random) -> String {
     const PIECES: [&str; 12] = [
         "hello",

@@ -1,5 +1,5 @@
-//! A model of everything that a turn's driver meets: a server with a turn that grows, a network that fails by
-//! a schedule of faults, a page that reads, all on a simulated clock; and what must be true in the end.
+//! A model of the surroundings of a turn's driver: a server with a turn that grows, a network that fails by
+//! a schedule of faults, a page that reads, all on a simulated clock; and what must be true at the end.
 
 pub(crate) mod case;
 pub(crate) mod check;

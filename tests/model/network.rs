@@ -1,4 +1,4 @@
-//! The way to the server and back: what a request meets, and how its answer arrives.
+//! The way to the server and back: the fault of a request, and how its answer arrives.
 
 use turnwire::protocol::{Call, Request};
 
@@ -14,7 +14,7 @@ use super::wire::Spelling;
 pub(crate) enum Reply {
     /// Nothing was sent.
     NoToken,
-    /// It does not get through, or its answer does not.
+    /// It does not arrive, or its answer does not.
     Failed {
         at: Millis,
     },
@@ -59,7 +59,7 @@ impl Network {
         self.offline_until
     }
 
-    /// Sends a request; `fault` befalls it.
+    /// Sends a request; `fault` happens to it.
     pub(crate) fn send(&mut self, call: Call, request: &Request, fault: Fault, now: Millis) -> Reply {
         if let Fault::Offline(lasting) = fault {
             self.offline_until = now + lasting;
@@ -100,7 +100,7 @@ impl Network {
         }
     }
 
-    /// The server's answer, with what befalls it on the way.
+    /// The server's answer, with its fault in transit.
     fn answer(&mut self, answer: Answer, fault: Fault, arrives: Millis) -> Reply {
         let at = if let Fault::SlowHead(late) = fault { arrives + late } else { arrives };
         let wrong = fault == Fault::WrongType;
@@ -129,7 +129,7 @@ impl Network {
             // Where numbers are missing, a wrong one may be taken for one of those.
             Fault::Stream(Flow::Numbers(_, Numbers::Backwards)) if self.may_lose => None,
             Fault::Stream(flow) => Some(flow),
-            // What was lost is found again.
+            // Lost events are found again.
             _ if self.server.hole.is_some() && self.random.percent(30) => Some(Flow::Restart),
             _ => None,
         };

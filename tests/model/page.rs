@@ -1,5 +1,5 @@
-//! What a page has of a turn: the events that it read from the records, and a mirror of the index that knows
-//! nothing but the changes it took. Both are read as JavaScript does.
+//! A page's state of a turn: the events that it read from the records, and a mirror of the index that knows
+//! nothing but the changes that it applied. Both are read as JavaScript does.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,12 @@ use super::wire::frame;
 /// More than any honest frame.
 pub(crate) const FRAME_LIMIT: usize = 64 * 1024;
 
-/// What the page has got.
+/// What the page has received.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// The events with their sequence numbers, in the order in which they were delivered.
     pub(crate) events: Vec<(u64, Json)>,
-    /// Whether what is read now comes from a list.
+    /// Whether the present events come from a list.
     pub(crate) is_listing: bool,
     /// The events that came from a list, by their places.
     pub(crate) listed: BTreeSet<usize>,
@@ -30,7 +30,7 @@ pub(crate) struct Page {
     changes: ChangeBatch,
 }
 
-/// What changes have said so far.
+/// The state by the changes so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Mirror {
     pub(crate) turn: Json,
@@ -48,7 +48,7 @@ pub(crate) struct MirroredMessage {
 }
 
 impl Page {
-    /// Takes the events that have come.
+    /// Reads the events that have arrived.
     pub(crate) fn read(&mut self, reader: &mut TurnReader) {
         reader.batch().take(&mut self.taken);
         let (records, arena) = &self.taken;
@@ -78,7 +78,7 @@ impl Page {
                         said.is_none() || self.is_listing || is_own,
                         "a streamed event has no number in it, but for a delta that is handed on as it came: {text}"
                     );
-                    // What came of an event that is not known stays as it came.
+                    // An unknown event stays as it arrived.
                     event
                         .get_mut("raw")
                         .and_then(Json::as_object_mut)
@@ -111,7 +111,7 @@ impl Page {
         events.filter(|(at, _)| self.listed.contains(at) == is_listed).map(|(_, event)| event).collect()
     }
 
-    /// Takes what has changed in the index.
+    /// Applies the changes of the index.
     pub(crate) fn follow(&mut self, reader: &mut TurnReader) {
         let Some(document) = reader.take_changes(&mut self.changes) else {
             return;
@@ -166,7 +166,7 @@ impl Mirror {
     }
 }
 
-/// What a page has that read the beginning of a log, or all of it, on one connection that nothing happened to.
+/// The state of a page that read the beginning of a log, or all of it, on one connection without faults.
 pub(crate) struct Uncut {
     pub(crate) reader: TurnReader,
     pub(crate) page: Page,

@@ -19,9 +19,9 @@ pub(crate) enum Profile {
     Hole,
     /// Starts that are refused or lost.
     Start,
-    /// A fault that ends the reading.
+    /// A fault that ends the read.
     Fatal,
-    /// From some request on nothing gets through.
+    /// From some request on nothing arrives.
     Exhaust,
     /// The caller stops listening.
     Abort,
@@ -76,9 +76,9 @@ pub(crate) struct Schedule {
     percent: u64,
     /// Faults that may still come.
     left: u32,
-    /// Requests before the one that everything changes with.
+    /// Requests before the one at which everything changes.
     until: u32,
-    /// Whether streams are silent then, and nothing else happens to them.
+    /// Whether streams are then silent, without any other fault.
     is_silent: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Schedule {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation {
     pub(crate) call: Call,
-    /// Whether one more failure is one too many.
+    /// Whether one more failure exceeds the limit.
     pub(crate) is_at_limit: bool,
 }
 
@@ -116,7 +116,7 @@ impl Schedule {
         }
     }
 
-    /// Whether streams alone fail without end, and whatever else is asked is answered.
+    /// Whether only streams fail without end, and all other requests are answered.
     pub(crate) fn spares_questions(&self) -> bool {
         self.profile == Profile::Exhaust && self.percent <= 50
     }
@@ -152,7 +152,7 @@ impl Schedule {
                 self.left = 0;
                 return fatal(random, call);
             }
-            // Without what is read before it, a start that is lost is seldom told from others.
+            // Without the reads before it, a lost start can rarely be distinguished from others.
             _ if call == Call::ListNewestTurns && random.percent(80) => return Fault::None,
             _ if is_at_limit || !random.percent(self.percent) => return Fault::None,
             Profile::Start if starts => lost_start(random),

@@ -1,4 +1,4 @@
-//! Chance that can be repeated: everything that a case draws comes from its seed.
+//! Repeatable random numbers: everything that a case draws comes from its seed.
 
 /// A small generator (splitmix64).
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ impl Random {
         usize::try_from(self.below(len as u64)).expect("below a length")
     }
 
-    /// True so many times of a hundred.
+    /// True this many times in a hundred.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }

@@ -1,5 +1,5 @@
 //! A turn as the server makes it: a random log of events of every kind, in the orders in which servers write
-//! them (protocol note, sections 3.2 and 3.4), and what is kept of it afterwards.
+//! them (protocol note, sections 3.2 and 3.4), and its record afterwards.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(crate) const TURN_ID: &str = "turn-9";
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) data: String,
-    /// How long after the event before it comes.
+    /// The time since the previous event.
     pub(crate) delay: Millis,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) log: Vec<Entry>,
-    /// What the list of the turn's events has once it has ended, and with which number each was complete.
+    /// The list of the turn's events after its end, with the number at which each was complete.
     pub(crate) listed: Vec<(u64, Json)>,
     /// The number of the first event of each id.
     pub(crate) firsts: BTreeMap<String, u64>,
@@ -45,7 +45,7 @@ enum Ending {
 }
 
 impl Script {
-    /// A turn, and what a page has of it to which nothing happens.
+    /// A turn, and the state of a page without faults.
     pub(crate) fn draw(random: &mut Random) -> (Self, Uncut) {
         let mut writer = Writer::new(random.fork());
         writer.write();
@@ -80,7 +80,7 @@ fn delay(random: &mut Random, pace: Millis) -> Millis {
     }
 }
 
-/// What the server lists, in the order in which it was complete; and what it does not.
+/// The events that the server lists, in the order of their completion, and those that it does not.
 fn list(
     log: &[Entry],
     listings: Vec<Listing>,
@@ -179,7 +179,7 @@ impl Writer {
     fn stream(&mut self, event: &Json) {
         self.log.push(event.to_string());
         match self.random.below(60) {
-            // What this version does not know, or cannot read.
+            // Events that this version does not know, or cannot read.
             0 => {
                 let id = self.id("new");
                 self.log
@@ -212,7 +212,7 @@ impl Writer {
         }
     }
 
-    /// A message in a thread, as events; it makes so many calls.
+    /// A message in a thread, as events; it makes this many calls.
     fn message(&mut self, thread: &str, calls: u64) -> Draft {
         let id = self.id("message");
         // Some models restart the numbers of their calls in every message.
@@ -236,7 +236,7 @@ impl Writer {
         }
     }
 
-    /// A message that makes calls, and what comes of them.
+    /// A message that makes calls, and their results.
     fn round(&mut self) {
         let calls = self.random.between(1, 3);
         let Draft { events, calls, .. } = self.message("main", calls);

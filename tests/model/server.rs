@@ -1,5 +1,5 @@
 //! The server: one session, the turn that it makes of the start, and those of other clients. It does everything right; what goes wrong
-//! is the network's doing, but for a turn's stream that is not kept for ever, and events that it has lost.
+//! is the network's doing, except a turn's stream that is not kept forever, and events that it has lost.
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +11,7 @@ use super::script::{Script, TURN_ID};
 use super::time::Millis;
 use super::wire::{ListNumbers, Numbering};
 
-/// The turn that another client makes a moment before.
+/// The turn that another client makes just before.
 const AT_ONCE: &str = "turn-at-once";
 
 /// What the server answers.
@@ -28,23 +28,23 @@ pub(crate) enum Answer {
 pub(crate) struct Server {
     pub(crate) script: Script,
     pub(crate) history: History,
-    /// When the turn was created; nothing before that.
+    /// When the turn was created; `None` before that.
     created: Option<Millis>,
     previous: Option<String>,
-    /// How many starts were carried out.
+    /// The number of starts that were carried out.
     pub(crate) starts: u32,
-    /// After how many subscriptions the stream does not exist any more.
+    /// The number of subscriptions after which the stream is gone.
     pub(crate) expires_after: Option<u32>,
     pub(crate) subscriptions: u32,
-    /// Events that are on no stream: the first number, and the one behind the last.
+    /// Events that are on no stream: the first number, and the one after the last.
     pub(crate) hole: Option<(u64, u64)>,
-    /// With how many subscriptions they are found again.
+    /// The number of subscriptions after which they are found again.
     pub(crate) hole_until: u32,
     pub(crate) numbering: Numbering,
     pub(crate) list_numbers: ListNumbers,
-    /// How many events a page has at most.
+    /// The most events of a page.
     page: usize,
-    /// How many turns a page has at most.
+    /// The most turns of a page.
     turn_page: usize,
 }
 
@@ -82,7 +82,7 @@ impl Server {
         self.created.is_some_and(|created| created + self.script.lasts() <= now)
     }
 
-    /// Whether the stream does not exist any more.
+    /// Whether the stream is gone.
     pub(crate) fn has_expired(&self) -> bool {
         self.expires_after.is_some_and(|count| self.subscriptions >= count)
     }
@@ -100,7 +100,7 @@ impl Server {
             path.strip_prefix("v1/agents/sessions/s/turns").expect("a request for the session's turns");
         let body: Json =
             request.body.as_deref().map_or(Json::Null, |body| serde_json::from_str(body).expect("JSON"));
-        // A client that asks for another turn takes that for the one that its own start made.
+        // A client that asks for another turn takes it for the one that its own start made.
         let turn = |suffix: &str| format!("/{TURN_ID}{suffix}");
         match (request.method, rest) {
             (Method::Post, "") => self.start(&body, now),
@@ -202,7 +202,7 @@ impl Server {
         event
     }
 
-    /// The number that the list says of an event whose last number on the stream is this.
+    /// The number in the list of an event whose last number on the stream is this.
     pub(crate) fn list_number(&self, last: u64, event: &Json) -> Option<u64> {
         match self.list_numbers {
             ListNumbers::None => None,

@@ -38,7 +38,7 @@ impl Spelling {
 pub(crate) enum Numbering {
     /// As the vendor's server does.
     Id,
-    /// As the vendor's reference pages have it.
+    /// As in the vendor's reference pages.
     Json,
     Both,
 }
@@ -46,7 +46,7 @@ pub(crate) enum Numbering {
 impl Numbering {
     pub(crate) const ALL: [Self; 4] = [Self::Id, Self::Id, Self::Json, Self::Both];
 
-    /// What a frame says of an event with this number: its data, and its id. Data that is no object has no place for
+    /// The data and the id of a frame for an event with this number. Data that is not an object has no place for
     /// a number.
     pub(crate) fn write<'i>(self, data: &str, id: Option<&'i str>) -> (String, Option<&'i str>) {
         let (Some(id), Some(members)) = (id, data.strip_prefix('{').and_then(|data| data.strip_suffix('}')))
@@ -61,13 +61,13 @@ impl Numbering {
     }
 }
 
-/// What a list of events says of their numbers.
+/// The numbers in a list of events.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ListNumbers {
     None,
-    /// Of a message that of its beginning.
+    /// For a message the number of its beginning.
     First,
-    /// Of a message that of its end.
+    /// For a message the number of its end.
     Last,
 }
 

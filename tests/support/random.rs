@@ -1,4 +1,4 @@
-//! Chance that can be repeated, for streams that are cut anywhere.
+//! Repeatable random numbers, for streams that are cut anywhere.
 
 /// Small numbers from a seed (xorshift).
 #[derive(Debug)]

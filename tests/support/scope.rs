@@ -1,6 +1,6 @@
-//! How much a run tries: a quick one tries less.
+//! The scope of a run: a quick one plays fewer cases.
 
-/// How often something is tried at random: in a quick run, a fifth of the times.
+/// The number of random cases: in a quick run, a fifth.
 #[must_use]
 pub(crate) fn tries(all: u64) -> u64 {
     if std::env::var_os("TURNWIRE_TEST").is_some_and(|scope| scope == "quick") { all / 5 } else { all }

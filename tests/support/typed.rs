@@ -1,4 +1,4 @@
-//! Events as JSON, held to the Rust types that they are.
+//! Events as JSON, checked against their Rust types.
 
 use serde_json::{Value as Json, json};
 use turnwire::event::{Event, EventRef, TextDelta, TextField};
@@ -16,8 +16,8 @@ pub(crate) fn of_delta(delta: &TextDelta<'_>) -> Json {
     event
 }
 
-/// An event: each in turnwire's form is one of the Rust types, with the same fields. Whether it is known is for the
-/// caller to say.
+/// An event: each in turnwire's form is one of the Rust types, with the same fields. Whether it is known, the
+/// caller decides.
 pub(crate) fn of_event(event: EventRef<'_>, may_be_unknown: bool) -> Json {
     let typed = event.to_event();
     let json: Json = serde_json::from_str(&event.fields.to_json()).expect("JSON");
