@@ -157,7 +157,7 @@ for (const name of Object.keys(ALL)) {
     }
 
     if (FOUND.includes(name)) {
-      test("a paused turn that another client reads by its id shows what waits", async (t) => {
+      test("a paused turn that another client reads by its id shows its pending calls", async (t) => {
         const { session, turn } = await prepare(t, name, "approval");
         await turn.waitForCompletion();
         const client = await dial(t, name);

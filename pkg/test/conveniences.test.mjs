@@ -1,4 +1,4 @@
-// What makes a page short: inputs without an object around them, answers to what waits, keys, `using`, URLs of the page's
+// What makes a page short: inputs without an object around them, answers to pending calls, keys, `using`, URLs of the page's
 // own server, and errors that name the request.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";

@@ -215,7 +215,7 @@ const WHOLE = [
 ];
 
 for (const size of [1, 7, 4096]) {
-  test(`chunks of ${size} bytes give what the whole gives`, async (t) => {
+  test(`chunks of ${size} bytes have the same events as the whole`, async (t) => {
     const bytes = Buffer.from(frames(WHOLE));
     const whole = await serveTurn(t, stream(bytes));
     const expected = await collect(whole.turn.stream());

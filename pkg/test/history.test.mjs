@@ -16,7 +16,7 @@ const made = (id, previous, minute = 0, state = DONE) =>
 const kept = (id, content) =>
   [created({ turn_id: id }), message(`m-${id}`, { content, finish_reason: "stop" }), done()].map((event) => ({ turn_id: id, event })).reverse();
 
-/** A session of these turns, in the server's order, in pages of so many. The events come newest turn first. */
+/** A session of these turns, in the server's order, in pages of this many. The events come newest turn first. */
 async function sessionOf(t, records, { size = 25, events = records, running = [] } = {}) {
   const pages = new Map();
   for (let at = 0; at < records.length; at += size) {

@@ -128,7 +128,7 @@ test("events of the list keep their numbers, and none is delivered twice", async
   }
 });
 
-test("a message that comes again whole has no number that was delivered", async (t) => {
+test("a message that is repeated whole has no delivered number", async (t) => {
   const list = [LISTED[0], LISTED[1], { ...LISTED[2], sequence_number: 6 }];
   const { turn } = await serveResumed(t, brokenOff(said(TOOL.slice(0, 8), range(1, 8))), {
     [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: record(DONE) }), [TURN_EVENTS]: page(list),

@@ -38,7 +38,7 @@ test("stream() starts the turn at once, with its input and for a stream", async 
   assert.equal(turn.status, "done");
 });
 
-test("the end of the iteration comes once, however often it is asked for", async (t) => {
+test("the end of the iteration comes once, however often next() is called", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("Hi")));
   const iterator = turn.stream();
   await collect(iterator);
@@ -53,7 +53,7 @@ test("several next() at once get an event each, in order", async (t) => {
   assert.deepEqual(results.map(({ done: over, value }) => (over ? "end" : value.sequence_number)), [1, 2, 3, 4, 5, "end", "end"]);
 });
 
-test("previousTurnId goes out as it was given", async (t) => {
+test("previousTurnId is sent as given", async (t) => {
   for (const previousTurnId of ["auto", "none", "t0"]) {
     const { turn, server } = await serveTurn(t, events(...answer("Hi")), { turn: { previousTurnId } });
     await collect(turn.stream());

@@ -111,7 +111,7 @@ test("a gap is reported with the numbers on both its sides, before what comes af
   assert.deepEqual(log, [1, 2, 3, { after: 3, next: 6 }, 6, 7]);
 });
 
-test("the snapshot shows that the connection is away, and that it is back", async (t) => {
+test("the snapshot shows that the connection is lost, and that it is back", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reset, live.reply] });
   const shown = [];
@@ -154,7 +154,7 @@ for (const [name, start, routes] of [
   ["a start that was sent again", [refusal(429)], {}],
   ["a start that was sent again after a look", [refusal(503)], { [LIST_TURNS]: page([]) }],
 ]) {
-  test(`nothing is shown as away while the stream of ${name} is read`, async (t) => {
+  test(`no connection is shown as lost while the stream of ${name} is read`, async (t) => {
     const live = new LiveStream();
     const replies = Array.isArray(start) ? [...start, live.reply] : start;
     const { turn, told } = await serveResumed(t, replies, { ...routes, [SUBSCRIBE]: live.reply });
@@ -168,7 +168,7 @@ for (const [name, start, routes] of [
   });
 }
 
-test("a read that was aborted or used up its tries is not away any more", async (t) => {
+test("a read that was aborted or used up its tries is no longer shown as lost", async (t) => {
   const controller = new AbortController();
   const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: reset, [GET_TURN]: reset });
   turn.on("reconnecting", ({ attempt }) => attempt === 2 && controller.abort());

@@ -41,7 +41,7 @@ for (const [name, bytes] of Object.entries(REPEATS)) {
   });
 }
 
-test("a server that starts over from 1 whatever the cursor is repeats nothing", async (t) => {
+test("nothing is repeated by a server that starts over from 1 for any cursor", async (t) => {
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 4)), {
     [SUBSCRIBE]: [events(...WHOLE.slice(0, 2)), events(...WHOLE.slice(0, 5)), events(...WHOLE)],
   });

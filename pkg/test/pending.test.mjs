@@ -49,7 +49,7 @@ function firstOf(turn) {
   return { waits: required_actions.length, status: known.status, response: known.response?.content };
 }
 
-test("a turn that another client made after the newest one decides what waits", async (t) => {
+test("a turn that another client made after the newest one decides what is pending", async (t) => {
   const other = record(PAUSED, { id: "t2", previous_turn_id: "t1" });
   const { session } = await serveTurn(t, events(...answer("Hi")), { routes: { [GET_T2]: json({ data: other }), [T2_EVENTS]: LISTED } });
   await collect(session.createTurn({ input: "Hello" }).stream());
@@ -77,7 +77,7 @@ test("an approval is sent although no pending call is known", async (t) => {
 });
 
 for (const [name, before] of [["as the first ones", []], ["after a turn that ended", [events(...answer("Hi"))]]]) {
-  test(`of two starts at once, ${name}, the one that is not refused decides what waits`, async (t) => {
+  test(`of two starts at once, ${name}, the one that is not refused decides what is pending`, async (t) => {
     const gate = deferred();
     const refusal = async (exchange) => {
       await gate.promise;

@@ -34,7 +34,7 @@ function two(t, routes = {}) {
   });
 }
 
-/** Waits for the end of a turn; returns the numbers of the events that a listener heard until then. */
+/** Waits for the end of a turn; returns the numbers of the events that a listener received until then. */
 async function heard(turn) {
   const got = [];
   turn.on("event", ({ sequence_number }) => got.push(sequence_number));

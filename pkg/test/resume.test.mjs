@@ -39,7 +39,7 @@ const PLACES = {
 
 for (const [how, end] of Object.entries(ENDS)) {
   for (const [where, at] of Object.entries(PLACES)) {
-    test(`${how} ${where} cannot be told from an uncut stream`, async (t) => {
+    test(`${how} ${where} cannot be distinguished from an uncut stream`, async (t) => {
       const { turn, server } = await serveResumed(t, brokenOff(BYTES.subarray(0, at), end), { [SUBSCRIBE]: logged(WHOLE) });
       await checkWhole(turn);
       assert.deepEqual(server.asked, [START, SUBSCRIBE]);

@@ -22,7 +22,7 @@ const STREAM: &str = include_str!("../fixtures/truefoundry/plain.sse");
 const QUICK: Reconnect = Reconnect { max_attempts: 3, base_delay: 1, max_delay: 5 };
 
 /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions. Before
-/// the start it is asked for the session's newest turn.
+/// the start the session's newest turn is read.
 const FETCH: &str = "
     const asked = [];
     globalThis.fetch = async (request) => {

@@ -135,8 +135,8 @@ async fn a_wait_ends_when_the_page_comes_back() {
     played.demand_whole("hurried");
 }
 
-/// Answers the start with the beginning of a stream that has no end, and all others with the whole one. Before the start it
-/// is asked for the session's newest turn.
+/// Answers the start with the beginning of a stream that has no end, and all others with the whole one. Before the start
+/// the session's newest turn is read.
 const FETCH: &str = "
     let isFirst = true;
     globalThis.fetch = async ({ method, url }) => {

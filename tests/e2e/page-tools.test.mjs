@@ -25,7 +25,7 @@ async function started(page) {
 }
 
 /**
- * Lets no request out that brings the clock's result. Returns what waits until one would have gone out; `release`, after which
+ * Holds requests with the clock's result. Returns `held`, which resolves at the first one; `release`, after which
  * later ones go; and `drop`, which fails those that are held: where the page is closed, the browser lets them go.
  */
 async function holdResults(page) {

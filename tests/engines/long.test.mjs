@@ -1,6 +1,6 @@
 // Long turns with few events: an event each three seconds, or nothing for most of a minute. A page in each engine
 // comes back to them, and is reloaded while they run. The client that began them reads them to the end, and is what
-// the pages are held against. All of it happens at once: each turn takes longer than ten tries to get a lost connection
+// the pages are compared with. All of it happens at once: each turn takes longer than ten tries to get a lost connection
 // back.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";

@@ -11,7 +11,7 @@ use super::random::Random;
 pub(crate) enum Profile {
     /// Faults that pass.
     Recover,
-    /// The same, and the stream does not exist any more after some subscriptions.
+    /// The same, and the stream is gone after some subscriptions.
     Expire,
     /// Streams without numbers.
     Unnumbered,
@@ -104,7 +104,7 @@ impl Schedule {
         }
     }
 
-    /// No faults any more.
+    /// No more faults.
     pub(crate) fn clean() -> Self {
         Self {
             profile: Profile::Recover,
@@ -121,7 +121,7 @@ impl Schedule {
         self.profile == Profile::Exhaust && self.percent <= 50
     }
 
-    /// Whether no fault will come any more, and none has come.
+    /// Whether there was no fault, and none will come.
     pub(crate) fn is_over(&self) -> bool {
         self.percent == 0
     }

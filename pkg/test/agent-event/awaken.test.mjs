@@ -268,7 +268,7 @@ test("awaken: a blocked run is an error that names the cause", async (t) => {
   assert.match(turn.snapshot().state.message, /policy/);
 });
 
-test("awaken: history after a reload shows what waits, by the last run's record", async (t) => {
+test("awaken: history after a reload shows pending calls, by the last run's record", async (t) => {
   const list = [stored("a1", "user", [{ type: "text", text: "Hello" }], { id: "0-a" }), stored("a2", "assistant", [], { id: "1-b", tool_calls: [{ id: "c1", name: "shell", arguments: { a: 1 } }] })];
   const { session } = await serveAgent(t, "awaken", { [RUNS.awaken]: items([runRecord(since([CALL]))]), [MESSAGES]: messagePage(list), "GET threads/*": json({ id: "s1" }) });
   const [turn] = await session.history();

@@ -138,7 +138,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal(session.title, "Plans");
   });
 
-  test(`${protocol}: interrupt stops whatever runs, and the session goes on`, async (t) => {
+  test(`${protocol}: interrupt stops the running turn, and the session goes on`, async (t) => {
     const routes = { [INTERRUPT]: json({ status: "interrupt_requested" }, 202), [START]: runOf(protocol, answer("Hi")), [LATEST]: json(runRecord()) };
     const { server, session } = await come(t, protocol, routes);
     await session.interrupt();

@@ -114,7 +114,7 @@ test("while the tab is hidden there are no frames: what comes is shown all the s
   }
 });
 
-test("a sidebar shows what runs and what waits", async () => {
+test("a sidebar shows running and waiting conversations", async () => {
   const { chats } = await pageOf(async function* ({ text }) {
     if (text === "ask") yield { tool: "ask", arguments: {}, result: "", approval: true };
     else yield* slow({ text });

@@ -118,7 +118,7 @@ test("after a sign-in the agent continues", () => {
   play(LINEAR, ...paused(calls("signIn", "s")), [answer(1, "s", "yes"), "refused: notWaiting"], [proceed, "start 2 after newest: -"]);
 });
 
-test("a message can throw away what waits", () => {
+test("a message can discard pending calls", () => {
   const discards = send("b", { discard: true });
   play(ALL, ...paused(BOTH), [discards, "start 2 after newest: b, discards"], [named(2, "y"), ""], [answer(1, "c", "yes"), "refused: notWaiting"]);
   play(LINEAR, ...paused(BOTH), [discards, "refused: unsupported"]);

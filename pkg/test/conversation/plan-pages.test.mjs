@@ -36,7 +36,7 @@ test("earlier pages come before, and gaps are kept", () => {
   }
 });
 
-test("of a turn that runs again, no tool runs before the turn tells what waits", () => {
+test("no tool of a resumed turn runs before the turn reports its pending calls", () => {
   const waits = { kind: "waits", turn: 1, calls: calls("tool", "c") };
   const plan = loaded(ALL, [listed("x", "", "a", { calls: calls("tool", "c") })]);
   const steps = [[{ kind: "leading", on: true }, "load"], [page([listed("x", "", "a", { state: "running" })]), "forget 1; watch 1: x"], [waits, "run c"]];

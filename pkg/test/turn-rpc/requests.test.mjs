@@ -15,7 +15,7 @@ test("ids have 21 characters, and no two are the same", async (t) => {
   assert.equal(server.peers.length, 1, "all of them share a connection");
 });
 
-test("responses are matched by their ids, in whatever order they come", async (t) => {
+test("responses are matched by their ids, in any order", async (t) => {
   const held = [];
   const { server, client } = await serveRpc(t, { "thread/get": (request) => void held.push(request) ?? SILENCE });
   const ids = ["s1", "s2", "s3", "s4"];

@@ -45,7 +45,7 @@ test("the agent's question is shown, and can be answered", async (t) => {
   assert.equal((await ended).status, "done");
 });
 
-test("the server is not asked for the turn's state", async (t) => {
+test("the server gets no request for the turn's state", async (t) => {
   const { server, session } = await serveSession(t, { "turn/start": saying("Hello") });
   const turn = session.createTurn({ input: "Hi" });
   assert.equal((await turn.waitForCompletion()).status, "done");

@@ -186,7 +186,7 @@ export class Laws {
     }
   }
 
-  /** What must be true once nothing happens any more. */
+  /** What must be true at rest. */
   checkRest(at, { plan, stored, hasBranched }, server) {
     const turns = plan.turns();
     const { phase, path, queue } = plan.view();

@@ -77,7 +77,7 @@ export class Promises {
     assert.ok(this.#rounds <= MAX_ROUNDS + 1, `${this.#rounds} rounds without a person`);
   }
 
-  /** What must be true once nothing happens any more. */
+  /** What must be true at rest. */
   checkRest(tab, server) {
     const { plan } = tab;
     const { calls, queue, phase, path, canSend } = plan.view();

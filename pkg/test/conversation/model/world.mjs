@@ -145,7 +145,7 @@ export class World {
     else this.server.end(turn.id, what === 4 && two % 3 === 0 ? "error" : "done");
   }
 
-  /** Nothing is lost any more, and no person does anything: everything comes to rest, and all tabs show what the server has. */
+  /** Nothing more is lost, and no person acts: everything comes to rest, and all tabs show what the server has. */
   settle() {
     this.isCalm = true;
     this.note("calm");

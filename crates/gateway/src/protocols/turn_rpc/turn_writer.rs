@@ -51,7 +51,7 @@ pub(super) struct Delta<'a> {
     pub(super) whole: &'a str,
 }
 
-/// A piece of an item as it is written. There are so many of them that they are not made of maps.
+/// A piece of an item as it is written. It is frequent, so it is not built from maps.
 #[derive(Debug, Serialize)]
 struct ItemDelta<'a> {
     workspace_id: &'a str,
