@@ -195,7 +195,7 @@ impl Recorder {
         self.main.latest = Some(ItemRef { id, kind: "reasoning" });
     }
 
-    /// The turn was ended from outside: the turns that it waits for end too.
+    /// The turn was ended from outside, so the turns of its sub-agents end too.
     pub(super) fn abandon(&mut self) {
         for task in self.tasks.values() {
             let out = &task.writer.out;

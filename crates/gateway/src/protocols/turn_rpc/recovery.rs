@@ -13,7 +13,7 @@ const BACKOFF: i64 = 2;
 /// What happens to something that failed.
 #[derive(Debug, Clone)]
 pub(super) enum RecoveryEvent {
-    /// A call does not answer in time. A second one joins the running recovery.
+    /// A call does not answer in time. `TimeoutAttached` joins a recovery that already runs.
     Timeout(String),
     TimeoutAttached(String),
     /// An attempt begins.
