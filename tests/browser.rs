@@ -142,7 +142,7 @@ mod core {
         String::from_utf8(text).expect("the core's text is UTF-8")
     }
 
-    /// A server that speaks the protocol of this number.
+    /// A server that speaks the protocol with this number.
     struct Client {
         protocol: u8,
     }
@@ -428,7 +428,7 @@ mod core {
     }
 
     #[wasm_bindgen_test]
-    fn gaps_that_are_passed_over_are_told() {
+    fn skipped_gaps_are_reported() {
         let turn = turn();
         parsed(&turn.begin_stream(0));
         let frames = frames(&[created(), text("Hel"), text("lo")]).replace("id: 3", "id: 7");
@@ -439,7 +439,7 @@ mod core {
     }
 
     #[wasm_bindgen_test]
-    fn two_numbers_of_one_event_are_told_once() {
+    fn two_numbers_of_one_event_are_reported_once() {
         let turn = turn();
         parsed(&turn.begin_stream(0));
         let numbered = |number: u64, mut event: Json| {

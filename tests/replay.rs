@@ -3,7 +3,7 @@
 //! and a simple merge.
 //!
 //! The records are what `curl -N` gets from `turnwire-gateway --delay-ms 0`; a name that ends in
-//! `-answered` is the next turn, in which what the first one asked was answered.
+//! `-answered` is the next turn, which answers the questions of the first one.
 #![cfg(not(target_arch = "wasm32"))]
 
 #[path = "support/random.rs"]

@@ -1,6 +1,6 @@
 //! Recorded answers of the Agent Application Protocol's own server (SDK 0.8.0), replayed whole, byte by byte and
 //! cut anywhere: always the same events, the same conversation in each of the three modes, and the same as the
-//! server's history tells.
+//! server's history has.
 //!
 //! A record is an answer as `curl -i` gets it, with its head; beside it stands the body of its request. Section
 //! numbers, and those of findings, are the protocol note's.
@@ -54,7 +54,7 @@ fn names() -> Vec<String> {
     names
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// The body of a turn's start.
@@ -390,7 +390,7 @@ fn whole_answers_are_read() {
     assert!(read >= 18, "{read}");
 }
 
-/// Dialogs whose modes end differently: of an error in the middle only the stream of deltas says so (findings 5, 6).
+/// Dialogs whose modes end differently: only the stream of deltas reports an error in the middle (findings 5, 6).
 const UNLIKE: [&str; 3] = ["60-http500", "60-miderr", "b-throw"];
 
 #[test]
@@ -450,7 +450,7 @@ fn found(call: Call, record: &str, history: &str) -> Result<Json, Error> {
 }
 
 #[test]
-fn the_history_says_what_the_answer_said() {
+fn the_history_has_what_the_answer_had() {
     let mut compared = 0;
     for history in of_kind(Kind::History) {
         let Some(record) = turn_before(&history) else { continue };
@@ -488,8 +488,8 @@ fn the_history_says_what_the_answer_said() {
     assert!(compared >= 25, "{compared}");
 }
 
-/// Finding 3: what the history has twice is told once. Finding 2: of a call that was granted, only the history has
-/// the result; of one that was denied, what the server made of the reason.
+/// Finding 3: what the history has twice is reported once. Finding 2: only the history has a granted call's
+/// result, and the server's form of a denied call's reason.
 fn check_responses(history: &str, told: &[Json], streamed: &[&Json]) {
     let texts = |events: &mut dyn Iterator<Item = &Json>| -> BTreeMap<String, String> {
         let texts: Vec<(String, String)> = events
@@ -541,7 +541,7 @@ fn check_state(history: &str, record: &str, answer: &Seen) {
     }
 }
 
-/// A turn without a word leaves nothing in the history but what the user said; a turn that failed leaves that, or
+/// A turn without text leaves only the user's message in the history; a failed turn leaves that, or
 /// nothing at all (finding 5).
 #[test]
 fn histories_without_an_answer() {
@@ -566,7 +566,7 @@ fn histories_without_an_answer() {
 }
 
 #[test]
-fn every_history_tells_turns() {
+fn every_history_has_turns() {
     for name in of_kind(Kind::History) {
         let answer = answer(&name);
         let kind =
@@ -621,7 +621,7 @@ fn a_compacted_history_has_fewer_turns() {
     assert_eq!(turns("g-compact-example-compacted.http", "compacted"), 5);
 }
 
-/// Finding 1: the server as it was shipped closes its streams too early. What came is kept, and the turn has not
+/// Finding 1: the shipped server closes its streams too early. The received events are kept, and the turn has not
 /// ended; its history has the rest.
 #[test]
 fn streams_that_lose_their_end_have_none() {
@@ -682,14 +682,14 @@ fn errors_in_the_middle() {
 
 /// Finding 7: a stream without an event begins no turn.
 #[test]
-fn an_empty_stream_says_nothing() {
+fn an_empty_stream_has_no_events() {
     assert!(seen("95-permission-unknown-call.sse").events.is_empty());
     let denied = seen("96-permission-unknown-call-deny.sse");
     assert_eq!(denied.of("tool.response")[0]["content"], "Tool call denied");
     assert_eq!(denied.state().expect("a state")["output"]["content"], "Tool said: Tool use denied.");
 }
 
-/// Section 4: how turns end that are neither errors nor wait.
+/// Section 4: the ends of turns that neither fail nor wait.
 #[test]
 fn ends_have_reasons() {
     for (name, reason, finish, text) in [

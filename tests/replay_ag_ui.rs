@@ -194,7 +194,7 @@ fn a_stream_is_the_same_however_it_is_cut() {
     }
 }
 
-/// What the messages of a conversation say, each behind its role and, if it `has_ids`, its id or its call. Metadata is
+/// The content of a conversation's messages, each after its role and, if it `has_ids`, its id or its call. Metadata is
 /// what the snapshots leave out.
 fn said(messages: &Json, has_ids: bool) -> Vec<String> {
     let mut said = Vec::new();
@@ -224,7 +224,7 @@ fn said(messages: &Json, has_ids: bool) -> Vec<String> {
     said
 }
 
-/// Streams whose messages have ids of ours: they have none, or others in each snapshot.
+/// Streams whose messages get ids of ours: they have none, or others in each snapshot.
 fn has_ids(name: &str) -> bool {
     !name.starts_with("llama-index/") && name != "pydantic-ai/think-legacy"
 }
@@ -265,7 +265,7 @@ fn a_conversation_is_what_the_official_client_keeps() {
     assert!(compared > 150, "{compared}");
 }
 
-/// A reading of a stream by its frames alone: the texts by their messages, the arguments and results by their calls.
+/// A stream read by its frames alone: the texts by their messages, the arguments and results by their calls.
 #[derive(Debug, Default)]
 struct Plain {
     texts: BTreeMap<String, String>,
@@ -394,7 +394,7 @@ fn the_next_request_has_the_conversation_byte_by_byte() {
     }
 }
 
-/// Runs that wait, what they wait for, the answers, and the recorded request with the same answers.
+/// Waiting runs, their pending actions, the answers, and the recorded request with the same answers.
 const ANSWERED: [(&str, &[&str], &str, &str); 5] = [
     (
         "pydantic-ai/client-tool",

@@ -180,7 +180,7 @@ fn streams_cut_anywhere_are_the_same() {
 
 /// Section 1.2: the text of the stream is the answer, regardless of the envelopes.
 #[test]
-fn answers_are_those_of_the_server() {
+fn answers_are_the_servers() {
     let mut answered = 0;
     for recording in recordings() {
         let Some(response) = recording.response() else { continue };
@@ -199,9 +199,9 @@ fn answers_are_those_of_the_server() {
     assert!(answered >= 15, "{answered}");
 }
 
-/// Steps are messages, results are responses, and what the model said is counted.
+/// Steps are messages, results are responses, and the model's text is counted.
 #[test]
-fn nothing_is_lost_and_nothing_is_doubled() {
+fn nothing_is_lost_or_repeated() {
     for recording in recordings() {
         let name = &recording.name;
         let events = whole(&recording);
@@ -273,7 +273,7 @@ fn calls_are_those_of_the_server() {
 
 /// Section 2: the thread that the server keeps has the same messages, byte for byte.
 #[test]
-fn the_stored_thread_says_the_same() {
+fn the_stored_thread_has_the_same() {
     let thread =
         std::fs::read_to_string(folder().join("tirea/tool-thread.json")).expect("the fixture can be read");
     let thread: Json = serde_json::from_str(&thread).expect("JSON");
@@ -387,7 +387,7 @@ fn envelopes_of_other_runs_change_nothing() {
     }
 }
 
-/// Section 1.5: a step that was tried again is one message.
+/// Section 1.5: a step that was retried is one message.
 #[test]
 fn retried_steps_are_one_message() {
     let cut = recording("tirea/error-midstream-cut");
@@ -453,7 +453,7 @@ fn other_ends_are_normal() {
 
 /// Section 1.5: a stream that ends without a report does not end the turn.
 #[test]
-fn a_hanging_stream_is_not_over() {
+fn a_stream_that_just_ends_is_not_the_end() {
     let recording = recording("tirea/provider-hang-no-heartbeat-90s");
     let reader = read(&recording, [&*recording.bytes]);
     assert!(!reader.machine().status().is_terminal());
@@ -462,7 +462,7 @@ fn a_hanging_stream_is_not_over() {
 
 /// Section 1.6: a report is one event, not sixteen.
 #[test]
-fn progress_is_told_once_a_report() {
+fn each_progress_report_is_one_event() {
     for (name, frames, reports) in [("tirea/starter-progress", 176, 11), ("awaken/progress", 11, 11)] {
         let recording = recording(name);
         assert_eq!(recording.payloads("activity_snapshot").len(), frames, "{name}");

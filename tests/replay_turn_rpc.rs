@@ -266,7 +266,7 @@ impl Seen {
         self.events.iter().filter(move |event| event["type"] == kind)
     }
 
-    /// What was said and done. Of what a connection lost that is kept nowhere, nothing is in it: live output, news
+    /// The content of a turn, without what a broken connection may lose for good: live output, notices
     /// that are not kept, tokens, and the rest of messages that were never completed.
     fn conversation(&self) -> Json {
         let threads = self.index.threads();
@@ -347,7 +347,7 @@ fn whole(dialog: &Dialog) -> Seen {
 }
 
 #[test]
-fn dialogs_say_how_they_begin_and_end() {
+fn dialogs_have_their_beginning_and_end() {
     for dialog in dialogs() {
         let seen = whole(&dialog);
         assert_eq!(seen.of("turn.created").count(), 1, "{}", dialog.name);

@@ -88,7 +88,7 @@ test("aborting within a stream ends the loop, not the turn", async (t) => {
   assert.equal(textOf(turn), "Hello");
 });
 
-test("aborting while the start is on its way: whether it began is looked up before it is started again", async (t) => {
+test("aborting while the start is in flight: whether the turn began is checked before it is started again", async (t) => {
   const asked = deferred();
   const { turn, server } = await serveTurn(t, () => asked.resolve(), {
     routes: { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: events(...answer("Hi")) },
@@ -124,7 +124,7 @@ test("a timeout's signal works as any other", async (t) => {
   assert.equal(error.cause.name, "TimeoutError");
 });
 
-test("leaving the loop lets go of the connection", async (t) => {
+test("leaving the loop releases the connection", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const iterator = turn.stream();
@@ -135,7 +135,7 @@ test("leaving the loop lets go of the connection", async (t) => {
   assert.deepEqual(await iterator.next(), { done: true, value: undefined });
 });
 
-test("an error thrown in the loop lets go of the connection", async (t) => {
+test("an error thrown in the loop releases the connection", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const thrown = new Error("mine");
@@ -159,7 +159,7 @@ test("return() settles a next() that waits", async (t) => {
   assert.equal(await live.closed, true);
 });
 
-test("to leave a loop is no error, to others neither", async (t) => {
+test("leaving a loop is not an error, for other readers neither", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const errors = [];
@@ -184,7 +184,7 @@ test("the loop can be left and begun again at once", async (t) => {
   await iterator.return();
 });
 
-test("aborting one who waits leaves the stream to the others", async (t) => {
+test("aborting one waiting caller leaves the stream to the others", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const iterator = turn.stream();
@@ -200,7 +200,7 @@ test("aborting one who waits leaves the stream to the others", async (t) => {
   assert.equal((await collect(iterator)).error, undefined);
 });
 
-test("aborting the only one who waits lets go of the connection, and is no error of the turn", async (t) => {
+test("aborting the only waiting caller releases the connection, and is no error of the turn", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames(answer("Hi").slice(2), 3)) } });
   const controller = new AbortController();
@@ -216,7 +216,7 @@ test("aborting the only one who waits lets go of the connection, and is no error
   assert.deepEqual(server.asked, [START, SUBSCRIBE]);
 });
 
-test("who waits again in the same breath takes the reading over: effects of React run twice", async (t) => {
+test("a caller that waits again in the same task takes over the reading: effects of React run twice", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply);
   const controller = new AbortController();
@@ -309,7 +309,7 @@ test("a token that never comes delays no abort", async (t) => {
   checkAborted(await attempt);
 });
 
-test("a loop that was left after the whole turn had come can be taken up again", async (t) => {
+test("a loop that was left after the whole turn had come can be resumed", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("Hel", "lo")));
   const first = [];
   for await (const event of turn.stream()) {

@@ -14,7 +14,7 @@ const ADDRESS = /(?:https?|wss?):\/\/(?:127\.0\.0\.1|localhost)(?::\d+)?[^\s`"')
 /** Where documents have the gateway listen: the demo's, and by itself. */
 const GATEWAY = /^(?:http|ws):\/\/127\.0\.0\.1:(?:8787|8790)(?=\/|$)/;
 const RELAY = /^(?:http|ws):\/\/127\.0\.0\.1:8791\/?$/;
-/** What is below turnwire-relay. A test of that plays its guide. */
+/** What is below turnwire-relay. Another test plays its guide. */
 const GUIDED = /^http:\/\/127\.0\.0\.1:8791\/agents\//;
 /** Programs that are not ours, which examples put a relay before; and a page. */
 const OTHERS = ["ws://localhost:17878", "ws://127.0.0.1:4021", "http://localhost:5173"];
@@ -67,7 +67,7 @@ async function playTurn(t, baseUrl, protocol) {
 }
 
 for (const address of gatewayAddresses) {
-  test(`${address} is a server's`, WITH_GATEWAY, async (t) => {
+  test(`${address} belongs to a server`, WITH_GATEWAY, async (t) => {
     const path = address.replace(GATEWAY, "");
     const protocol = PROTOCOLS[path] ?? (path.startsWith("/ag-ui/") ? "ag-ui" : undefined);
     assert.ok(protocol, `${[...NAMED.get(address)]}: the gateway speaks nothing there`);

@@ -87,7 +87,7 @@ for (const name of Object.keys(ALL)) {
     }
 
     for (const late of [0, 50]) {
-      test(`who subscribes or listens ${late} ms after the wait began misses nothing`, async (t) => {
+      test(`a subscriber or listener that comes ${late} ms after the wait began misses nothing`, async (t) => {
         const script = ASKS(name) ? "approval" : "plain";
         const expected = await streamed(t, name, script);
         const { turn } = await prepare(t, name, script, "10");
@@ -140,14 +140,14 @@ for (const name of Object.keys(ALL)) {
           return turn;
         };
 
-        test(`a turn that state() started, waited for: ${script}`, async (t) => {
+        test(`a turn that state() started is waited for: ${script}`, async (t) => {
           const turn = await prepared(t);
           await turn.waitForCompletion();
           assert.deepEqual(conversation(turn), await streamed(t, name, script));
           if (script === "approval" && ASKS(name)) demandCalls(turn);
         });
 
-        test(`a turn that state() started, and state() finds over: ${script}`, async (t) => {
+        test(`a turn that state() started, and state() finds ended: ${script}`, async (t) => {
           const turn = await prepared(t);
           while ((await turn.state()).status === "running") await wait(5);
           assert.deepEqual(conversation(turn), await streamed(t, name, script));
@@ -157,7 +157,7 @@ for (const name of Object.keys(ALL)) {
     }
 
     if (FOUND.includes(name)) {
-      test("a paused turn that another client reads by its id shows what waits", async (t) => {
+      test("a paused turn that another client reads by its id shows its pending calls", async (t) => {
         const { session, turn } = await prepare(t, name, "approval");
         await turn.waitForCompletion();
         const client = await dial(t, name);

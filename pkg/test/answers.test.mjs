@@ -43,7 +43,7 @@ const STREAMS_WITHOUT_A_TURN = {
 };
 
 for (const [name, reply] of Object.entries(STREAMS_WITHOUT_A_TURN)) {
-  test(`whether the turn began is not known after ${name}, and is looked up by the next stream()`, async (t) => {
+  test(`after ${name} it is unknown whether the turn began, and the next stream() checks`, async (t) => {
     const { turn, server } = await serveTurn(t, reply, {
       routes: { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: events(...answer("Hi")) },
     });
@@ -166,7 +166,7 @@ for (const entry of BAD_ENTRIES) {
       [LIST_TURNS]: page([record({ status: "done", output: null, required_actions: [] })]),
       [SESSION_EVENTS]: page([entry]),
     });
-    // Whether it is skipped or reported, it is never a failure of the package's own.
+    // Whether it is skipped or reported, it is never an internal error of the package.
     const outcome = await session.history().then((turns) => turns.length, (error) => error.code);
     assert.ok(outcome === 1 || outcome === "unexpected_response", String(outcome));
   });
@@ -188,7 +188,7 @@ for (const [name, reply] of Object.entries(NO_SESSIONS)) {
   });
 }
 
-test("a session may come with nothing but an id", async (t) => {
+test("a session may have nothing but an id", async (t) => {
   const server = await serve(t, { "POST agents/sessions": json({ data: { id: "s9" } }, 201) });
   const client = await connect({ baseUrl: server.baseUrl, reconnect: false });
   const session = await client.agents.createSession("support-bot");
@@ -196,7 +196,7 @@ test("a session may come with nothing but an id", async (t) => {
   assert.deepEqual([id, type, agentName, title, createdAt, updatedAt, createdBySubject, agentSpec], ["s9", "session", null, null, null, null, null, null]);
 });
 
-test("a server that is not there is a connection error with its cause", async (t) => {
+test("a server that is down is a connection error with its cause", async (t) => {
   const server = await serve(t);
   const { baseUrl } = server;
   await server.stop();
@@ -270,7 +270,7 @@ for (const [name, reply] of Object.entries({
   "an HTML page": body(HTML, { type: "text/html" }),
   "an empty stream": stream(),
 })) {
-  test(`after ${name}, to wait for a turn that has begun starts no other one`, async (t) => {
+  test(`after ${name}, waiting for a turn that has begun starts no other one`, async (t) => {
     const { turn, server } = await serveTurn(t, reply, { routes: { [LIST_TURNS]: page([recent(DONE)]), [SUBSCRIBE]: events(...answer("Hi")) } });
     await collect(turn.stream());
     assert.deepEqual(await turn.waitForCompletion(), DONE);
@@ -278,7 +278,7 @@ for (const [name, reply] of Object.entries({
   });
 }
 
-test("a session keeps what the server says of it", async (t) => {
+test("a session keeps the server's data about it", async (t) => {
   const { session } = await serveSession(t);
   assert.deepEqual([session.id, session.agentName, session.createdAt], [SESSION.id, SESSION.agent_name, SESSION.created_at]);
   assert.deepEqual(session.createdBySubject, SESSION.created_by_subject);

@@ -12,7 +12,7 @@ import { answer, created, DONE, frames, recent, record } from "./support/wire.mj
 const WHOLE = answer("Hel", "lo");
 /** A limit where no answer comes. */
 const SHORT = 60;
-/** Where other answers must come in time, on a machine that has much to do. */
+/** The limit where other answers must come in time, on a busy machine. */
 const MEDIUM = 300;
 const LONG = 4000;
 
@@ -147,7 +147,7 @@ for (const [name, start, routes, asked] of [
   });
 }
 
-test("the deadline of a stream ends a look, after which it is looked again", async (t) => {
+test("the deadline of a stream ends a read of the record, which is then read again", async (t) => {
   const { turn, server } = await serveResumed(t, reset, { [LIST_TURNS]: [silence, page([recent()])], [SUBSCRIBE]: logged(WHOLE) });
   checkTimeout((await collect(turn.stream({ deadline: MEDIUM }))).error, /deadline/);
   assert.deepEqual([turn.status, turn.id], ["incomplete", null]);
@@ -205,7 +205,7 @@ for (const [name, options, how] of [
   ["a client's connectTimeout", { connectTimeout: MEDIUM }, undefined],
   ["a call's connectTimeout", {}, { connectTimeout: MEDIUM }],
 ]) {
-  test(`a stream's answer that does not come is asked for again: ${name}`, async (t) => {
+  test(`a stream whose answer does not come is requested again: ${name}`, async (t) => {
     const { turn, server, told } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: [silence, logged(WHOLE)] }, options);
     assert.equal((await collect(turn.stream(how))).error, undefined);
     assert.equal(textOf(turn), "Hello");
@@ -223,7 +223,7 @@ test("a call's idleTimeout is for its stream", async (t) => {
   assert.deepEqual(topics(told), ["idle", "reconnecting", "resumed"]);
 });
 
-test("a token function that does not come in time is asked again while the turn runs", async (t) => {
+test("a token function that does not come in time is called again while the turn runs", async (t) => {
   let count = 0;
   const token = () => ((count += 1) === 4 ? new Promise(() => {}) : "k");
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: logged(WHOLE) }, { token, connectTimeout: MEDIUM });
@@ -240,7 +240,7 @@ test("connect refuses clocks that are no milliseconds, and a wrong `reconnect`",
     for (const clock of ["connectTimeout", "idleTimeout"]) assert.equal((await refused({ [clock]: value })).code, "invalid_option", `${clock} ${value}`);
   }
   for (const reconnect of NO_RECONNECTS) assert.equal((await refused({ reconnect })).code, "invalid_option", JSON.stringify(reconnect));
-  // A client has no end.
+  // A client has no deadline.
   assert.equal((await refused({ deadline: 1000 })).code, "invalid_option");
 });
 

@@ -36,7 +36,7 @@ test("cancel() of a turn without readers asks first whether it still runs", asyn
   }
 });
 
-test("cancel() of a turn whose loop was left asks first, too", async (t) => {
+test("cancel() of a turn whose loop was left first checks, too", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply, { routes: { [GET_TURN]: json({ data: record(DONE) }) } });
   const iterator = turn.stream();

@@ -58,7 +58,7 @@ test("a turn that was read from the server has its id as the key", async (t) => 
   for await (const turn of session.listTurns({ limit: 3 })) assert.equal(turn.key, "t1");
 });
 
-/** A function that reads a turn in a block, and leaves it, as a bundler writes that for engines without `using`. */
+/** A function that reads a turn in a block, and leaves it, as a bundler compiles it for engines without `using`. */
 async function blockWith(keyword) {
   const source = `return async (turn, read) => { { ${keyword} it = turn; await read(it); } };`;
   const { code } = await transform(`async function made() { ${source} }`, { target: "es2022" });

@@ -25,7 +25,7 @@ function anchors(text) {
   );
 }
 
-/** The links of a text that lead nowhere. */
+/** The links of a text that are broken. */
 function broken(file, text) {
   const prose = text.replaceAll(/^```.*?^```$/gms, "");
   return [...prose.matchAll(LINK)].flatMap(([link, path, anchor]) => {
@@ -45,7 +45,7 @@ for (const [place, folder, others] of [["repository", ROOT, ["docs", "crates/gat
   }
 }
 
-test("a link that leads nowhere is found", () => {
+test("a broken link is found", () => {
   const file = join(ROOT, "README.md");
   assert.deepEqual(broken(file, "[a](docs/none.md) [b](docs/resume.md#none) [c](docs/resume.md) [d](https://e.example)"), [
     "](docs/none.md)",

@@ -61,7 +61,7 @@ test("every entry has the same classes", async () => {
 });
 
 for (const [entry, spoken] of Object.entries(INSIDE)) {
-  test(`turnwire/${entry} speaks what its core does, by default the first of it, and nothing else`, async () => {
+  test(`turnwire/${entry} speaks its core's protocols, by default the first one, and no others`, async () => {
     for (const { connect, init, InputError } of [await import(`../dist/${entry}.js`), require(`../dist/${entry}.cjs`)]) {
       await init();
       assert.equal((await connect(BASE)).protocol, spoken[0]);
@@ -74,7 +74,7 @@ for (const [entry, spoken] of Object.entries(INSIDE)) {
   });
 }
 
-test("two entries in one page keep to what each of them speaks", async () => {
+test("two entries in one page keep to their own protocols", async () => {
   const [aap, turnRpc] = [await import("../dist/aap.js"), await import("../dist/turn-rpc.js")];
   assert.equal((await aap.connect(BASE)).protocol, "aap");
   assert.equal((await turnRpc.connect(BASE)).protocol, "turn-rpc");
@@ -119,7 +119,7 @@ test("the slim entry wants its module, fails when it gets another, and can be tr
   await slim.init(wasm("core.wasm"));
 });
 
-test("the slim entry has all protocols, names the file that is missing, and waits for one that is on its way", async () => {
+test("the slim entry has all protocols, names the file that is missing, and waits for one that is still loading", async () => {
   const { connect, init } = await import("../dist/slim.js?other");
   const missing = await failure(connect(TIREA));
   assert.equal(missing.code, "wasm_missing");
@@ -132,7 +132,7 @@ test("the slim entry has all protocols, names the file that is missing, and wait
   }
 });
 
-test("the entry for Workers has the module at hand", async (context) => {
+test("the entry for Workers has its module built in", async (context) => {
   const folder = copied(context);
   // The platform's form of an imported module.
   const source = await readFile(join(folder, "workerd.js"), "utf8");
@@ -146,7 +146,7 @@ test("the entry for Workers has the module at hand", async (context) => {
 });
 
 for (const [kind, { connect }] of [["a module", esm], ["CommonJS", require("../dist/index.cjs")]]) {
-  test(`as ${kind}, each protocol has a core that can what it can`, async () => {
+  test(`as ${kind}, each protocol has a core with its capabilities`, async () => {
     const resume = async (protocol) => (await connect({ ...BASE, protocol })).capabilities.resume;
     const all = await Promise.all(["truefoundry", "trueforge", "tirea", "awaken", "aap", "tirea", "turn-rpc", "codex"].map(resume));
     assert.deepEqual(all, ["cursor", "cursor", "none", "history", "history", "none", "cursor", "cursor"]);
@@ -155,7 +155,7 @@ for (const [kind, { connect }] of [["a module", esm], ["CommonJS", require("../d
   });
 }
 
-test("capabilities are what a page may ask for, and no more", async () => {
+test("capabilities are the ones that a page may ask for, and no more", async () => {
   const { capabilities } = await esm.connect(BASE);
   const names = "agentCapabilities agents cancel cancelSession delete detached discardPending documents drafts files fork history images interrupt listSessions liveAnswers messages newestFirst pageTools pages rename resume sandboxFiles search sessionInfo state steer titles toolRecords turnIds";
   assert.equal(Object.keys(capabilities).sort().join(" "), names);
@@ -166,7 +166,7 @@ for (const extension of ["js", "cjs"]) {
     ["truefoundry", INSIDE.truefoundry, INSIDE["agent-event"]],
     ["agent-event", INSIDE["agent-event"], INSIDE.truefoundry],
   ]) {
-    test(`index.${extension}: the file of ${family} that does not come is named, and asked for once more`, async (context) => {
+    test(`index.${extension}: a file of ${family} that does not load is named, and requested once more`, async (context) => {
       const folder = copied(context);
       const [file, hidden] = [join(folder, `${family}-core.${extension}`), join(folder, "hidden")];
       renameSync(file, hidden);

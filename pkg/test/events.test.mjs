@@ -53,7 +53,7 @@ const DELTAS = {
 
 for (const [name, event] of Object.entries(DELTAS)) {
   test(`a delta arrives as it was sent: ${name}`, async (t) => {
-    // Twice, since the second one is read by the template that the first one leaves.
+    // Twice, since the second one is read with the template of the first.
     const got = await delivered(t, created(), event, event, done());
     assert.deepEqual(got.slice(1, 3), [
       { ...event, sequence_number: 2 },

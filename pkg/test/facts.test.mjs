@@ -26,7 +26,7 @@ function read(turn) {
   for (let count = 0; count < 100; count += 1) [turn.id, turn.status, turn.lastSequenceNumber];
 }
 
-test("the facts of a turn are read once after each change, and are never old", async (t) => {
+test("the facts of a turn are read once after each change, and are never stale", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   assert.equal(turn.status, "unstarted");

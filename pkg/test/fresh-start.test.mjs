@@ -67,7 +67,7 @@ for (const order of ORDERS) {
     for (const turn of turns) assert.ok((await failure(turn.cancel())) instanceof IncompleteError);
   });
 
-  test(`${order}: of two fresh clients that say the same at once, one has its turn, and the other takes none`, async (t) => {
+  test(`${order}: of two fresh clients that say the same at once, one gets its turn, and the other takes none`, async (t) => {
     const kept = said("Go on", 20, order);
     const { fetched } = await serveKept(t, kept, ["answered", "lost"]);
     const [one, other] = [(await fetched()).createTurn({ input: "yes" }), (await fetched()).createTurn({ input: "yes" })];
@@ -77,7 +77,7 @@ for (const order of ORDERS) {
     assert.deepEqual([standing(lost), kept.made], [[null, "incomplete"], ["t3", "t4"]]);
   });
 
-  test(`${order}: a long conversation is read as far as it must be`, async (t) => {
+  test(`${order}: a long conversation is read as far as necessary`, async (t) => {
     const kept = new KeptTurns(order);
     for (let count = 60; count > 0; count -= 1) kept.add("yes", ago(count));
     const { fetched, server } = await serveKept(t, kept, ["lost"]);
@@ -88,7 +88,7 @@ for (const order of ORDERS) {
     assert.deepEqual(before, order === "newest first" ? ["2"] : ["2", "25", "25", "25"]);
   });
 
-  test(`${order}: turns of one time are told by what they follow`, async (t) => {
+  test(`${order}: turns with the same time are told apart by what they follow`, async (t) => {
     const kept = new KeptTurns(order);
     const one = ago(1);
     for (let count = 0; count < 4; count += 1) kept.add("yes", one);

@@ -25,7 +25,7 @@ async function dial(t, protocol) {
 
 const inputOf = ({ input }) => input.map(({ content }) => (typeof content === "string" ? content : content.map(({ text }) => text).join(""))).join("");
 
-/** The session after a reload, and the texts of its turns. */
+/** The session after a reload, and its turns' texts. */
 async function reloaded(t, protocol) {
   const session = await (await dial(t, protocol)).agents.createSession(protocol === "turn-rpc" ? "Chat" : "support-bot");
   for (let number = 1; number <= COUNT; number += 1) await session.createTurn(`plain ${number}`).waitForCompletion();

@@ -117,7 +117,7 @@ test("turns that are over are frozen snapshots; the last one is a turn", async (
   assert.throws(() => first.view.subscribe(), { code: "invalid_option" });
 });
 
-test("who acts on a settled turn gets it anew by its id", async (t) => {
+test("acting on a settled turn reads it again by its id", async (t) => {
   const { session } = await sessionOf(t, [D, B, A]);
   const [first] = await session.history();
   const turn = await session.getTurn(first.id);
@@ -159,7 +159,7 @@ test("earlier pages and other branches do not change what comes next", async (t)
 });
 
 for (const options of [{ turns: 0 }, { turns: 1.5 }, { turns: "2" }, { before: 1 }, { lastTurnId: null }, { limit: 5 }]) {
-  test(`a history is not asked for with ${JSON.stringify(options)}`, async (t) => {
+  test(`history(${JSON.stringify(options)}) is refused`, async (t) => {
     const { session, server } = await sessionOf(t, [A]);
     assert.equal((await failure(session.history(options))).code, "invalid_option");
     assert.equal(server.requests.length, 0);

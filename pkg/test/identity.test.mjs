@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { LiveStream, serveTurn } from "./support/server.mjs";
 import { call, created, delta, done, finished, message, required, text, TIME, toolResponse } from "./support/wire.mjs";
 
-/** A turn that has had these events, and what feeds it more and returns the snapshot then. */
+/** A turn that has had these events, and a function that adds events and returns the snapshot. */
 async function turnWith(t, ...list) {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
@@ -19,7 +19,7 @@ async function turnWith(t, ...list) {
 
 const SERVERS = { type: "mcp.initialize", id: "i", thread_id: "main", created_at: TIME, mcp_servers: [{ id: "a", name: "A" }] };
 
-test("what waits and the servers stay the same objects when a call gets its result", async (t) => {
+test("pending actions and servers stay the same objects when a call gets its result", async (t) => {
   const calls = [message(), call("c1", "f"), call("c2", "g", { index: 1 }), finished("tool_calls")];
   const { feed, first } = await turnWith(t, SERVERS, ...calls, required(["c2"]));
   assert.equal(first.required_actions.length, 1);
@@ -39,7 +39,7 @@ test("what waits and the servers stay the same objects when a call gets its resu
   assert.equal(answered.mcp_servers, first.mcp_servers);
 });
 
-test("no waits and no servers stay the same objects, too", async (t) => {
+test("empty lists of pending actions and servers stay the same objects, too", async (t) => {
   const { feed, first } = await turnWith(t, message(), call("c1", "f"), finished("tool_calls"));
   const next = await feed(toolResponse("c1", "ok"), text("x", "m2"));
   assert.equal(next.required_actions, first.required_actions);
@@ -93,7 +93,7 @@ test("a thread's new agent info is shown, whichever member of it is new", async 
   assert.equal(same.threads[1], typed.threads[1]);
 });
 
-test("nothing waits after the end but what the end names", async (t) => {
+test("after the end only what the end names waits", async (t) => {
   const { feed, first } = await turnWith(t, message(), call("c1", "f"), finished("tool_calls"), required(["c1"]));
   const ended = await feed(done({ required_actions: [required(["c1"])] }));
   assert.equal(ended.required_actions, first.required_actions);

@@ -205,7 +205,7 @@ test("state() that is ahead of the stream takes nothing from the stream", async 
   assert.equal(textOf(turn), "Hello");
 });
 
-test("what a left loop had not taken yet comes with the next stream", async (t) => {
+test("events that an abandoned loop had not taken come with the next stream", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: rest() } });
   const seen = [];

@@ -62,7 +62,7 @@ test("after a reload a stream goes on where the page says", async (t) => {
 const NONE = { "a word": "one", "a text": "4", "negative": -4, "a fraction": 4.5, "zero": 0, "null": null, "too large": 2 ** 53 };
 
 for (const [name, number] of Object.entries(NONE)) {
-  test(`a number that is ${name} is none: what a lost connection may have brought is read from the list`, async (t) => {
+  test(`a number that is ${name} does not count: events that a lost connection may have had are read from the list`, async (t) => {
     const { turn, server } = await serveResumed(t, brokenOff(said(WHOLE.slice(0, 4), [1, 2, 3, number])), {
       [GET_TURN]: json({ data: record(DONE) }),
       [TURN_EVENTS]: page([message("m1", { content: "Hello, world", finish_reason: "stop" })]),
@@ -94,7 +94,7 @@ test("the same number twice is no mismatch", async (t) => {
   assert.deepEqual(told, []);
 });
 
-test("of two numbers the id counts, and that they differ is told once a turn", async (t) => {
+test("of two numbers the id counts, and the difference is reported once a turn", async (t) => {
   const bytes = (from, to) => said(WHOLE.slice(from - 1, to), range(from + 100, to + 100), range(from, to));
   const { turn, server, told } = await serveResumed(t, brokenOff(bytes(1, 4)), { [SUBSCRIBE]: stream(bytes(5, LAST)) });
   await checkWhole(turn);
@@ -114,7 +114,7 @@ const LISTED = [
   numbered(message("m2", { content: "It is there.", finish_reason: "stop" }), 9),
 ];
 
-test("events of the list keep their numbers, and none that was delivered comes again", async (t) => {
+test("events of the list keep their numbers, and none is delivered twice", async (t) => {
   for (const [cut, expected] of [[1, [1, 4, 5, 9, 0]], [4, [1, 2, 3, 4, 5, 9, 0]], [5, [1, 2, 3, 4, 5, 9, 0]], [8, [1, 2, 3, 4, 5, 6, 7, 8, 9, 0]]]) {
     const { turn } = await serveResumed(t, brokenOff(said(TOOL.slice(0, cut), range(1, cut))), {
       [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: record(DONE) }), [TURN_EVENTS]: page(LISTED),
@@ -128,7 +128,7 @@ test("events of the list keep their numbers, and none that was delivered comes a
   }
 });
 
-test("a message that comes again whole has no number that was delivered", async (t) => {
+test("a message that is repeated whole has no delivered number", async (t) => {
   const list = [LISTED[0], LISTED[1], { ...LISTED[2], sequence_number: 6 }];
   const { turn } = await serveResumed(t, brokenOff(said(TOOL.slice(0, 8), range(1, 8))), {
     [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: record(DONE) }), [TURN_EVENTS]: page(list),

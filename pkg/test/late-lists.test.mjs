@@ -36,7 +36,7 @@ for (const protocol of Object.keys(READS)) {
   for (const [name, { requests, read }] of Object.entries(WAYS)) {
     for (let nth = 1; nth <= requests(protocol); nth += 1) {
       for (const when of ["starts", "ends"]) {
-        test(`${protocol}: a turn ${when} while answer ${nth} of \`${name}\` is on its way, and is answered`, async (t) => {
+        test(`${protocol}: a turn ${when} while answer ${nth} of \`${name}\` is in flight, and is answered`, async (t) => {
           const server = slowServer(approving, protocol);
           const client = await connect(server.connection);
           t.after(() => client.close());

@@ -8,7 +8,7 @@ import {
 } from "./support/server.mjs";
 import { answer, call, created, done, DONE, finished, message, recent, record, required, SUBJECT, text, TIME } from "./support/wire.mjs";
 
-test("createTurn asks the server nothing", async (t) => {
+test("createTurn sends nothing to the server", async (t) => {
   const { turn, server } = await serveTurn(t, events(...answer("Hi")));
   const { id, previousTurnId, createdBy, createdBySubject, createdAt, status, lastSequenceNumber } = turn;
   assert.deepEqual([id, previousTurnId, createdBy, createdBySubject, createdAt], [null, null, null, null, null]);
@@ -53,7 +53,7 @@ test("several next() at once get an event each, in order", async (t) => {
   assert.deepEqual(results.map(({ done: over, value }) => (over ? "end" : value.sequence_number)), [1, 2, 3, 4, 5, "end", "end"]);
 });
 
-test("previousTurnId goes out as it was given", async (t) => {
+test("previousTurnId is sent as given", async (t) => {
   for (const previousTurnId of ["auto", "none", "t0"]) {
     const { turn, server } = await serveTurn(t, events(...answer("Hi")), { turn: { previousTurnId } });
     await collect(turn.stream());
@@ -266,7 +266,7 @@ for (const status of [500, 502, 504]) {
   });
 }
 
-test("what waits for an answer is checked before anything is sent", async (t) => {
+test("pending calls are checked before anything is sent", async (t) => {
   const pause = [
     created(), message(), call("c1", "restart"), finished("tool_calls"), required(["c1"]),
     done({ required_actions: [required(["c1"])] }),
@@ -289,12 +289,12 @@ test("what waits for an answer is checked before anything is sent", async (t) =>
   }
   assert.match((await failure(() => session.createTurn())).message, /missing: c1/);
   assert.deepEqual(server.asked, [START]);
-  // A branch answers to its own history.
+  // A branch has its own pending calls.
   session.createTurn({ input: "start over", previousTurnId: "none" });
   const { error } = await collect(session.createTurn({ input: allow }).stream());
   assert.equal(error, undefined);
   assert.deepEqual(server.requests[1].body.input, [allow]);
-  // Answered: the next message is free again.
+  // Answered: the next message is allowed again.
   session.createTurn({ input: "thanks" });
 });
 
@@ -307,7 +307,7 @@ test("a refused start leaves pending what was pending", async (t) => {
   assert.equal((await failure(() => session.createTurn({ input: "Hello" }))).code, "invalid_input");
 });
 
-test("a page that was reloaded knows what waits from the list of turns", async (t) => {
+test("after a reload, pending calls are known from the list of turns", async (t) => {
   const paused = record({ ...DONE, required_actions: [required(["c1"])] });
   const older = record(DONE, { id: "t0" });
   const call = { id: "c1", type: "function", function: { name: "restart", arguments: "{}" } };

@@ -50,7 +50,7 @@ test("an output that says something else than its message is not taken for it", 
   assert.equal(textOf(turn) === LONG, true);
 });
 
-test("an output of which nothing came before is shown", async (t) => {
+test("an output without earlier deltas is shown", async (t) => {
   const { turn, state } = await ends(t, inChunks(turnWith(OUTPUT, []), 50_000));
   assert.equal(state.output.content === LONG, true);
   assert.equal(textOf(turn) === LONG, true);

@@ -5,7 +5,7 @@ import { collect, reported, textOf, until } from "./support/collect.mjs";
 import { body, events, LiveStream, serveTurn, SUBSCRIBE, stream } from "./support/server.mjs";
 import { answer, created, done, finished, frames, message, text } from "./support/wire.mjs";
 
-test("a listener hears its type, in order, and an `event` listener hears all", async (t) => {
+test("a listener receives its type, in order, and an `event` listener receives all", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("a", "b")));
   const deltas = [];
   const all = [];
@@ -32,7 +32,7 @@ test("iterator and listeners get the same objects, once each", async (t) => {
   assert.ok(heard.every((event, at) => event === iterated[at]));
 });
 
-test("two listeners hear the same objects", async (t) => {
+test("two listeners receive the same objects", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("a")));
   const [first, second] = [[], []];
   turn.on("event", (event) => first.push(event));
@@ -41,7 +41,7 @@ test("two listeners hear the same objects", async (t) => {
   assert.ok(first.length === 5 && first.every((event, at) => event === second[at]));
 });
 
-test("a removed listener hears no more, and can be removed again", async (t) => {
+test("a removed listener receives no more, and can be removed again", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const heard = [];
@@ -107,7 +107,7 @@ test("a subscriber that throws breaks nothing, and is reported", async (t) => {
   assert.equal(errors.length, 2);
 });
 
-test("an `error` listener hears what ended the stream, and only that", async (t) => {
+test("an `error` listener receives what ended the stream, and only that", async (t) => {
   const { turn } = await serveTurn(t, events(created(), text("a")), { routes: { [SUBSCRIBE]: stream(frames([done()], 3)) } });
   const errors = [];
   turn.on("error", (error) => errors.push(error));
@@ -117,7 +117,7 @@ test("an `error` listener hears what ended the stream, and only that", async (t)
   assert.deepEqual(errors, [error]);
 });
 
-test("an `error` listener hears of a refusal", async (t) => {
+test("an `error` listener receives a refusal", async (t) => {
   const { turn } = await serveTurn(t, body("", { status: 401 }));
   const errors = [];
   turn.on("error", (error) => errors.push(error.status));
@@ -132,7 +132,7 @@ test("events that came before the iteration began are not lost", async (t) => {
   assert.deepEqual((await collect(iterator)).events.map((event) => event.sequence_number), [1, 2, 3, 4, 5, 6, 7]);
 });
 
-test("a listener that is added late hears what comes, and the iterator still gets all", async (t) => {
+test("a listener that is added late receives what follows, and the iterator still gets all", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const iterator = turn.stream();
@@ -145,7 +145,7 @@ test("a listener that is added late hears what comes, and the iterator still get
   assert.deepEqual(heard, [3, 4, 5]);
 });
 
-test("events are heard again by a listener that comes after all others have left", async (t) => {
+test("events are delivered again to a listener that is added after all others have left", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const told = { first: [], second: [] };
@@ -210,7 +210,7 @@ test("a listener may look at the turn, add listeners and leave", async (t) => {
   assert.deepEqual(late, ["done"]);
 });
 
-test("a listener may abort the stream that it hears", async (t) => {
+test("a listener may abort the stream that it listens to", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const controller = new AbortController();
@@ -222,7 +222,7 @@ test("a listener may abort the stream that it hears", async (t) => {
   assert.equal(await live.closed, true);
 });
 
-test("a listener that is added within a listener does not hear the current event", async (t) => {
+test("a listener that is added within a listener does not receive the current event", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("a", "b")));
   const heard = [];
   turn.on("event", (event) => {
@@ -235,7 +235,7 @@ test("a listener that is added within a listener does not hear the current event
   assert.deepEqual(heard, ["first 1", "first 2", ...[3, 4, 5].flatMap(both), "done", ...both(6)]);
 });
 
-test("a listener that is removed within a listener does not hear the current event", async (t) => {
+test("a listener that is removed within a listener does not receive the current event", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("a")));
   const heard = [];
   const offs = [];
@@ -246,7 +246,7 @@ test("a listener that is removed within a listener does not hear the current eve
   assert.deepEqual(heard, ["kept"]);
 });
 
-test("a subscriber that is removed while others are told is not told", async (t) => {
+test("a subscriber that is removed while others are notified is not notified", async (t) => {
   const { turn } = await serveTurn(t, events(...answer("a")));
   const told = [];
   const offs = [];
@@ -263,7 +263,7 @@ test("a subscriber that is removed while others are told is not told", async (t)
   assert.deepEqual(told, ["first"]);
 });
 
-test("a subscriber that is added while others are told is told the next time", async (t) => {
+test("a subscriber that is added while others are notified is notified the next time", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const late = [];

@@ -33,7 +33,7 @@ for (const [name, pagination] of Object.entries(LAST)) {
   });
 }
 
-test("a page is asked for when it is needed", async (t) => {
+test("a page is requested when it is needed", async (t) => {
   const { session, server } = await serveSession(t, { [LIST_TURNS]: [page([record(), record(DONE, { id: "t0" })], "p2")] });
   const turns = session.listTurns();
   assert.deepEqual(server.asked, []);
@@ -73,7 +73,7 @@ test("sessions are listed from a year back, since servers look back half an hour
   assert.ok(days > 364 && days < 367, `${days} days`);
 });
 
-test("a listed turn knows what the server says of it", async (t) => {
+test("a listed turn has the server's data about it", async (t) => {
   const { session } = await serveSession(t, { [LIST_TURNS]: page([record(DONE, { previous_turn_id: "t0" })]) });
   const { value: turn } = await session.listTurns().next();
   const { id, previousTurnId, createdBy, createdAt, status, input } = turn;
@@ -92,7 +92,7 @@ test("a turn's events are listed over all pages", async (t) => {
   assert.deepEqual((await collect(turn.listEvents())).events, list);
 });
 
-/** What a server keeps of a turn that said this. */
+/** A server's record of a turn that said this. */
 function kept(turnId, content) {
   const list = [
     created({ turn_id: turnId }),
@@ -212,7 +212,7 @@ test("the sibling lists all agents' sessions; listSessions returns those of one"
   const { events: sessions, error } = await collect(agents.listSessions("mine"));
   assert.equal(error, undefined);
   assert.deepEqual(sessions.map(({ id, agentName }) => [id, agentName]), [["b", "mine"], ["c", "mine"]]);
-  // No list of its own knows an agent, or a time.
+  // None of its own lists takes an agent, or a time.
   for (const { query } of server.requests) assert.deepEqual(Object.keys(query).filter((name) => !["limit", "page_token"].includes(name)), []);
 });
 
@@ -229,7 +229,7 @@ test("an option that is not the list's is an error, not ignored", async (t) => {
   assert.deepEqual(server.asked, []);
 });
 
-test("a session's lists on the gateway are of the agent that was asked for", async (t) => {
+test("a session's lists on the gateway are of the requested agent", async (t) => {
   const server = await serve(t, { "GET agents/sessions": page([named("a"), { ...named("b"), agent_name: null }]) });
   const { agents } = await connect({ baseUrl: server.baseUrl });
   const { events: sessions } = await collect(agents.listSessions("support-bot"));
@@ -237,7 +237,7 @@ test("a session's lists on the gateway are of the agent that was asked for", asy
   assert.equal(server.requests[0].query.agent_name, "support-bot");
 });
 
-test("a list that is answered with something else is asked for once: the address may be wrong", async (t) => {
+test("a list that is answered with something else is requested once: the address may be wrong", async (t) => {
   const server = await serve(t, {
     "GET agents/sessions": ({ response }) => response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>"),
   });

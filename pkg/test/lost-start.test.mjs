@@ -74,7 +74,7 @@ test("what failed is the error of a start that did not begin", async (t) => {
   assert.ok(error.cause instanceof Error);
 });
 
-test("a turn that appears only after a while is found: its start may still have been on its way", async (t) => {
+test("a turn that appears only after a while is found: its start may still have been in flight", async (t) => {
   const { turn, server } = await serveResumed(t, reset, { [LIST_TURNS]: [page([]), page([]), page([recent()])], [SUBSCRIBE]: logged(WHOLE) });
   await checkFound(turn);
   assert.equal(server.count(START), 1);
@@ -84,7 +84,7 @@ test("a turn that appears only after a while is found: its start may still have 
 const begun = (exchange) => (exchange.request.body.stream ? events(...WHOLE) : json({ data: recent(DONE) }))(exchange);
 
 for (const [method, isStream, follow] of [["state", false, GET_TURN], ["waitForCompletion", true, SUBSCRIBE]]) {
-  test(`a start by others than a loop is found too: ${method}()`, async (t) => {
+  test(`a start by another method than stream() is found too: ${method}()`, async (t) => {
     const { session, server } = await serveResumed(t, reset, {
       [LIST_TURNS]: page([recent()]), [GET_TURN]: json({ data: recent(DONE) }), [SUBSCRIBE]: logged(WHOLE), [TURN_EVENTS]: page([]),
     });
@@ -95,7 +95,7 @@ for (const [method, isStream, follow] of [["state", false, GET_TURN], ["waitForC
     assert.equal(server.requests[0].body.stream, isStream);
   });
 
-  test(`a start by others than a loop that did not arrive fails as it did: ${method}()`, async (t) => {
+  test(`a start by another method than stream() that did not arrive fails as it did: ${method}()`, async (t) => {
     const { session, server } = await serveResumed(t, [reset, begun], {
       [LIST_TURNS]: page([]), [GET_TURN]: json({ data: recent(DONE) }), [TURN_EVENTS]: page([]),
     });
@@ -159,7 +159,7 @@ for (const [name, turns, options] of [
   });
 }
 
-test("in a session that was made here, any turn of the input is the one", async (t) => {
+test("in a session that was made here, any turn with the input is the one", async (t) => {
   const server = await serve(t, {
     "POST agents/sessions": json({ data: SESSION }, 201), [START]: reset, [LIST_TURNS]: page([record({ status: "running" }, OLD)]), [SUBSCRIBE]: logged(WHOLE),
   });
@@ -192,25 +192,25 @@ async function aborted(t, turns, routes = {}) {
   return world;
 }
 
-test("a start that was aborted on its way is looked for by the next stream()", async (t) => {
+test("a start that was aborted in flight is looked for by the next stream()", async (t) => {
   const { turn, server } = await aborted(t, page([recent()]));
   await checkFound(turn);
   assert.deepEqual(server.asked, [START, LIST_TURNS, SUBSCRIBE]);
 });
 
-test("a start that was aborted on its way, and did not arrive, is made by the next stream()", async (t) => {
+test("a start that was aborted in flight, and did not arrive, is made by the next stream()", async (t) => {
   const { turn, server } = await aborted(t, page([]));
   await checkFound(turn);
   assert.equal(server.count(START), 2);
 });
 
-test("a start that was aborted on its way may arrive a moment later: it is not made again at once", async (t) => {
+test("a start that was aborted in flight may arrive a moment later: it is not made again at once", async (t) => {
   const { turn, server } = await aborted(t, [page([]), page([recent()])]);
   await checkFound(turn);
   assert.equal(server.count(START), 1);
 });
 
-test("cancel() stops a turn whose start was aborted on its way, and starts none", async (t) => {
+test("cancel() stops a turn whose start was aborted in flight, and starts none", async (t) => {
   const began = await aborted(t, page([recent()]), { [CANCEL]: json({}) });
   await began.turn.cancel();
   assert.deepEqual(began.server.asked, [START, LIST_TURNS, GET_TURN, CANCEL]);
@@ -233,7 +233,7 @@ for (const [when, routes] of [
   ["before the look", { [START]: [reset], [LIST_TURNS]: page([recent()]) }],
   ["during the look", { [START]: [reset], [LIST_TURNS]: [silence, page([recent()])] }],
 ]) {
-  test(`an abort ${when} forgets nothing: the next stream() looks`, async (t) => {
+  test(`an abort ${when} forgets nothing: the next stream() checks`, async (t) => {
     const { [START]: start, ...more } = routes;
     const { turn, server } = await serveResumed(t, start, { ...more, [SUBSCRIBE]: logged(WHOLE) });
     const controller = new AbortController();

@@ -75,7 +75,7 @@ test("200 turns in a row leave the core's memory as large as a few do", async ()
   assert.ok(early < 16 * 1024 * 1024, `${early} bytes after 20 turns`);
 });
 
-test("turns that are left, broken off or never started leave nothing either", async () => {
+test("turns that are abandoned, broken off or never started leave nothing either", async () => {
   const bytes = new TextEncoder().encode(frames(answer(..."abcdefghij".repeat(50)).slice(0, -1)));
   const session = await clientOf(bytes);
   const [memory] = memories;

@@ -111,7 +111,7 @@ test("the events of a stream merge into what the snapshot shows", async (t) => {
   );
 });
 
-test("isEventDelta tells deltas, those of types to come among them", () => {
+test("isEventDelta recognizes deltas, also of future types", () => {
   for (const type of ["model.message.delta", "tool.response.delta"]) assert.equal(isEventDelta({ type }), true);
   for (const type of ["model.message", "turn.done", "unknown", "delta", "model.message.deltas", "state.delta", "activity.delta"]) assert.equal(isEventDelta({ type }), false);
 });
@@ -177,7 +177,7 @@ test("a base without calls, or with none, takes them", () => {
   }
 });
 
-test("fields that say nothing merge nothing", () => {
+test("empty fields merge nothing", () => {
   const base = message("m1", { content: "a" });
   mergeEventDelta(base, delta({ content: null, tool_calls: null, usage: null, finish_reason: null, refusal: null, reasoning_content: null }));
   assert.deepEqual(base, message("m1", { content: "a" }));

@@ -102,7 +102,7 @@ test("a session that was listed is not known: its newest turn is read before the
   assert.equal(reads(server), 1);
 });
 
-test("a list that was left at once does not say which turn is the newest", async (t) => {
+test("a list that is abandoned at once does not say which turn is the newest", async (t) => {
   const kept = said("yes", 5, "oldest first");
   const { fetched, server } = await serveKept(t, kept, ["lost"]);
   const session = await fetched();
@@ -115,7 +115,7 @@ test("a list that was left at once does not say which turn is the newest", async
   assert.deepEqual([turn.id, reads(server)], ["t3", 1]);
 });
 
-test("nothing is read before a start that names its place, nor where nothing is recovered", async (t) => {
+test("nothing is read before a start that names its previous turn, nor where nothing is recovered", async (t) => {
   const { fetched, server } = await serveKept(t, said("yes", 5));
   const named = (await fetched()).createTurn({ input: "yes", previousTurnId: "t1" });
   assert.equal((await collect(named.stream())).error, undefined);
@@ -144,7 +144,7 @@ test("starts that are made at once are sent in their order, after one reading", 
   }
 });
 
-/** A session whose newest turn is not told before `gate` opens, the first time it is asked for. */
+/** A session whose newest turn is not returned before `gate` opens, the first time it is requested. */
 async function held(t, kept = said("yes", 5)) {
   const gate = deferred();
   let count = 0;

@@ -15,14 +15,14 @@ function fixedRandom(t, value) {
   t.mock.method(Math, "random", () => value);
 }
 
-test("an uncut turn has nothing to tell", async (t) => {
+test("an uncut turn has no notices", async (t) => {
   const { turn, told } = await serveResumed(t, events(...WHOLE));
   await collect(turn.stream());
   assert.deepEqual(told, []);
   assert.equal(turn.snapshot().reconnecting, null);
 });
 
-test("each try is told before it is made, with its number, its wait and what failed; then that it goes on", async (t) => {
+test("each try is reported before it is made, with its number, its wait and the failure; then the recovery is", async (t) => {
   const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reset, refusal(503), logged(WHOLE)] });
   await collect(turn.stream());
   assert.deepEqual(topics(told), ["reconnecting", "reconnecting", "reconnecting", "resumed"]);
@@ -48,7 +48,7 @@ test("notices stand between the events that they are about", async (t) => {
 });
 
 for (const [random, expected] of [[0, [0, 0, 0, 0, 0]], [0.5, [4, 8, 16, 25, 25]], [0.999, [7, 15, 31, 49, 49]]]) {
-  test(`the wait doubles up to maxDelay, with full jitter: chance is ${random}`, async (t) => {
+  test(`the wait doubles up to maxDelay, with full jitter: the random number is ${random}`, async (t) => {
     fixedRandom(t, random);
     const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: reset, [GET_TURN]: reset }, {
       reconnect: { maxAttempts: 5, baseDelay: 8, maxDelay: 50 },
@@ -59,7 +59,7 @@ for (const [random, expected] of [[0, [0, 0, 0, 0, 0]], [0.5, [4, 8, 16, 25, 25]
   });
 }
 
-test("it is waited as long as is told", async (t) => {
+test("the wait is as long as reported", async (t) => {
   fixedRandom(t, 0.9);
   const { turn, server, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: logged(WHOLE) }, {
     reconnect: { maxAttempts: 1, baseDelay: 500, maxDelay: 1000 },
@@ -75,7 +75,7 @@ for (const [name, silent] of [
   ["for a new try", [stream("retry: 400\n\n"), logged(WHOLE)]],
   ["for every try", [stream("retry: 400\n\n"), stream(": nothing yet\n\n"), logged(WHOLE)]],
 ]) {
-  test(`what the stream says of waiting (\`retry:\`) is obeyed ${name}`, async (t) => {
+  test(`the stream's own wait (\`retry:\`) is obeyed ${name}`, async (t) => {
     const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: silent });
     assert.equal((await collect(turn.stream())).error, undefined);
     const asked = server.requests.filter(({ path }) => path.endsWith("/subscribe")).map(({ at }) => at);
@@ -85,7 +85,7 @@ for (const [name, silent] of [
   });
 }
 
-test("a silence is told before the try that it leads to", async (t) => {
+test("a silence is reported before the try that it leads to", async (t) => {
   const live = new LiveStream();
   const { turn, told } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) }, { idleTimeout: 250 });
   const reading = collect(turn.stream());
@@ -100,7 +100,7 @@ test("a silence is told before the try that it leads to", async (t) => {
   assert.match(cause.message, /idleTimeout/);
 });
 
-test("a gap is told with the numbers on both its sides, before what comes after it", async (t) => {
+test("a gap is reported with the numbers on both its sides, before what comes after it", async (t) => {
   const { turn } = await serveResumed(t, BEGUN, {
     [SUBSCRIBE]: stream(numbered(WHOLE.slice(5), [6, 7])), [TURN_EVENTS]: page([]),
   });
@@ -111,7 +111,7 @@ test("a gap is told with the numbers on both its sides, before what comes after 
   assert.deepEqual(log, [1, 2, 3, { after: 3, next: 6 }, 6, 7]);
 });
 
-test("the snapshot shows that the connection is away, and that it is back", async (t) => {
+test("the snapshot shows that the connection is lost, and that it is back", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reset, live.reply] });
   const shown = [];
@@ -130,7 +130,7 @@ test("the snapshot shows that the connection is away, and that it is back", asyn
   assert.equal(turn.snapshot().reconnecting, null);
 });
 
-test("who subscribes sees the connection go and come back", async (t) => {
+test("a subscriber sees the connection go and come back", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reset, live.reply] }, {
     reconnect: { maxAttempts: 3, baseDelay: 1000, maxDelay: 1000 },
@@ -154,7 +154,7 @@ for (const [name, start, routes] of [
   ["a start that was sent again", [refusal(429)], {}],
   ["a start that was sent again after a look", [refusal(503)], { [LIST_TURNS]: page([]) }],
 ]) {
-  test(`nothing is shown as away while the stream of ${name} is read`, async (t) => {
+  test(`no connection is shown as lost while the stream of ${name} is read`, async (t) => {
     const live = new LiveStream();
     const replies = Array.isArray(start) ? [...start, live.reply] : start;
     const { turn, told } = await serveResumed(t, replies, { ...routes, [SUBSCRIBE]: live.reply });
@@ -168,7 +168,7 @@ for (const [name, start, routes] of [
   });
 }
 
-test("a reading that was aborted or used up its tries is not away any more", async (t) => {
+test("a read that was aborted or used up its tries is no longer shown as lost", async (t) => {
   const controller = new AbortController();
   const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: reset, [GET_TURN]: reset });
   turn.on("reconnecting", ({ attempt }) => attempt === 2 && controller.abort());
@@ -179,7 +179,7 @@ test("a reading that was aborted or used up its tries is not away any more", asy
   assert.deepEqual(topics(told).filter((topic) => topic === "error"), ["error", "error"]);
 });
 
-test("a wait for a turn that runs is told apart from a connection that is lost", async (t) => {
+test("a wait for a turn that runs is distinguished from a lost connection", async (t) => {
   const controller = new AbortController();
   const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: refusal(412) });
   const seen = [];
@@ -229,7 +229,7 @@ test("listeners that throw break neither the stream nor other listeners", async 
   assert.equal(turn.snapshot().error, null);
 });
 
-test("a listener that was removed is told no more", async (t) => {
+test("a listener that was removed is no longer notified", async (t) => {
   const { turn, told } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: [reset, reset, logged(WHOLE)] });
   const heard = [];
   const off = turn.on("reconnecting", ({ attempt }) => {

@@ -17,7 +17,7 @@ const FAULTS = [
   "status:503:0", "refuse", "lost", "reset:3 reset:2 reset:1", "reset:4 status:500", "stall:3",
 ];
 
-/** Plays each plan with a package; returns what came of each. It runs here and in the other process, so it names nothing else. */
+/** Plays each plan with a package; returns the result of each. It runs here and in the other process, so it names nothing else. */
 async function play({ connect, init, allow, respond }, { fakeServer }, protocols, plans) {
   const { createHash } = await import("node:crypto");
   // Letters of one to four bytes, cut anywhere; and more than a core's first memory.

@@ -49,7 +49,7 @@ test("a server that starts over from 1 on every request doubles nothing", async 
   assert.equal(server.count(START), 1);
 });
 
-test("a gap is filled from the last number before it, and not told", async (t) => {
+test("a gap is filled from the last number before it, and not reported", async (t) => {
   const { turn, server, told } = await serveResumed(t, stream(without(4, 5)), { [SUBSCRIBE]: logged(WHOLE) });
   await checkWhole(turn);
   assert.deepEqual(server.asked, [START, SUBSCRIBE]);
@@ -71,7 +71,7 @@ test("several gaps are filled one after another", async (t) => {
   assert.ok(!topics(told).includes("gap"), String(topics(told)));
 });
 
-test("a gap that the server cannot fill is told once, and the message is made whole from the list", async (t) => {
+test("a gap that the server cannot fill is reported once, and the message is made whole from the list", async (t) => {
   const { turn, server, told } = await serveResumed(t, stream(without(4, 5)), {
     [SUBSCRIBE]: stream(numbered(WHOLE.slice(5), [6, 7])),
     [TURN_EVENTS]: LISTED,
@@ -99,7 +99,7 @@ test("a gap whose events are not listed either leaves what came", async (t) => {
   }
 });
 
-test("an event that comes late into a gap that was passed over is delivered, once", async (t) => {
+test("a late event of a skipped gap is delivered, once", async (t) => {
   const late = numbered([WHOLE[4], WHOLE[3], WHOLE[3], WHOLE[5], WHOLE[6]], [5, 4, 4, 6, 7]);
   const { turn } = await serveResumed(t, stream(without(4)), { [SUBSCRIBE]: stream(late), [TURN_EVENTS]: LISTED });
   const { events: got, error } = await collect(turn.stream());
@@ -139,7 +139,7 @@ for (const [name, numberOf] of Object.entries(NOT_NUMBERS)) {
     assert.deepEqual(server.asked, [START]);
   });
 
-  test(`numbers that are ${name}: what a lost connection may have brought is read from the list`, async (t) => {
+  test(`numbers that are ${name}: events that a lost connection may have had are read from the list`, async (t) => {
     const { turn, server } = await serveResumed(t, stream(bytes(WHOLE.slice(0, 4))), {
       [SUBSCRIBE]: stream(bytes(WHOLE)), [GET_TURN]: json({ data: record(DONE) }), [TURN_EVENTS]: LISTED,
     });
@@ -173,7 +173,7 @@ test("numbers that go backwards: each event comes once, in the order in which it
   assert.equal(server.count(START), 1);
 });
 
-test("numbers with holes everywhere are taken as they come in the end", async (t) => {
+test("numbers with holes everywhere are accepted as they come in the end", async (t) => {
   const bytes = numbered(WHOLE, range(1, LAST).map((number) => 10 * number));
   const { turn, server } = await serveResumed(t, stream(bytes), {
     [LIST_TURNS]: page([recent()]), [TURN_EVENTS]: LISTED,
@@ -189,7 +189,7 @@ test("numbers with holes everywhere are taken as they come in the end", async (t
   assert.equal(server.count(START), 1);
 });
 
-test("a stream that goes over to another turn is left, and its events are not taken", async (t) => {
+test("a stream that changes to another turn is closed, and its events are not taken", async (t) => {
   const foreign = [created({ turn_id: "t9", id: "ev-9" }), message("m9"), text("not yours", "m9"), done()];
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 4), ...foreign), { [SUBSCRIBE]: logged(WHOLE) });
   await checkWhole(turn);
@@ -209,7 +209,7 @@ test("a server that answers with another turn every time: the stream fails, and 
   assert.equal(server.count(START), 1);
 });
 
-test("nothing that comes after turn.done is taken, and the connection is let go", async (t) => {
+test("nothing after turn.done is accepted, and the connection is released", async (t) => {
   const closed = deferred();
   const endless = ({ response }) => {
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -8,9 +8,9 @@ const TYPES = join(import.meta.dirname, "..", "dist", "types");
 
 /** Interfaces of options: by their name, and those that they extend. */
 const NAMED = /(?:Options|Limits)$|^(?:Clocks|AgentSettings|ToolDefinition|ToolStep)$/;
-/** Types for the core, or for the fake server's own use, which users are not handed. */
+/** Types for the core, or for the fake server's own use, which users never see. */
 const OWN = ["FetchOptions", "ManagedOptions", "PageOptions"];
-/** What numbers are counted in. */
+/** The units of numbers. */
 const UNIT = /\b(?:milliseconds|bytes|attempts|turns|items|events|conversations)\b/;
 
 /** The options that a declaration has: `[{ of, name, type, isOptional, comment }]`, the comment with the interface's before it. */

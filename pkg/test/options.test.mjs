@@ -60,7 +60,7 @@ test("a base URL may end in slashes, and have ports, cases and spaces around it"
   for (const [given, used] of Object.entries(forms)) assert.equal((await connect({ baseUrl: given })).baseUrl, used);
 });
 
-test("null is as good as nothing", async () => {
+test("null counts as not given", async () => {
   const client = await connect({ baseUrl: URL_OF, protocol: undefined, token: null, tokenInQuery: null, headers: null, fetch: null, maxFrameBytes: undefined });
   assert.deepEqual([client.protocol, client.baseUrl], ["truefoundry", URL_OF]);
 });
@@ -144,7 +144,7 @@ for (const [name, input] of Object.entries(ALLOWED)) {
   });
 }
 
-test("a file in the reference's spelling goes out in the servers'", async (t) => {
+test("a file in the reference's spelling is sent in the servers'", async (t) => {
   const { session } = await serveSession(t);
   const file = { filename: "a.txt", file_data: FILE.data };
   const turn = session.createTurn({ input: parts({ type: "file_upload", file }) });

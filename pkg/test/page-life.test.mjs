@@ -13,7 +13,7 @@ const BEGUN = events(...WHOLE.slice(0, 3));
 /** Longer than any test: only what cuts it short ends such a wait. */
 const LONG = { reconnect: { maxAttempts: 3, baseDelay: 100_000, maxDelay: 100_000 } };
 
-/** Counts who listens to it. */
+/** Counts its listeners. */
 class CountedTarget extends EventTarget {
   listeners = [];
 
@@ -258,7 +258,7 @@ const ENDINGS = {
 };
 
 for (const [name, [start, routes, read]] of Object.entries(ENDINGS)) {
-  test(`the page's return does nothing any more when ${name}`, async (t) => {
+  test(`the page's return has no effect when ${name}`, async (t) => {
     const page = openPage(t);
     const { server, turn } = await serveResumed(t, start, routes);
     await read(turn);

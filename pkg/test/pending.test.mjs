@@ -49,7 +49,7 @@ function firstOf(turn) {
   return { waits: required_actions.length, status: known.status, response: known.response?.content };
 }
 
-test("a turn that another client made after the newest one decides what waits", async (t) => {
+test("a turn that another client made after the newest one decides what is pending", async (t) => {
   const other = record(PAUSED, { id: "t2", previous_turn_id: "t1" });
   const { session } = await serveTurn(t, events(...answer("Hi")), { routes: { [GET_T2]: json({ data: other }), [T2_EVENTS]: LISTED } });
   await collect(session.createTurn({ input: "Hello" }).stream());
@@ -69,7 +69,7 @@ test("an older turn that is read again decides nothing", async (t) => {
   session.createTurn({ input: "and now?" });
 });
 
-test("an approval goes out although nothing is known to wait for it", async (t) => {
+test("an approval is sent although no pending call is known", async (t) => {
   const { turn, session, server } = await serveTurn(t, [events(...answer("Hi")), events(...answer("Done"))]);
   await collect(turn.stream());
   assert.equal((await collect(session.createTurn({ input: ALLOW }).stream())).error, undefined);
@@ -77,7 +77,7 @@ test("an approval goes out although nothing is known to wait for it", async (t) 
 });
 
 for (const [name, before] of [["as the first ones", []], ["after a turn that ended", [events(...answer("Hi"))]]]) {
-  test(`of two starts at once, ${name}, the one that is not refused decides what waits`, async (t) => {
+  test(`of two starts at once, ${name}, the one that is not refused decides what is pending`, async (t) => {
     const gate = deferred();
     const refusal = async (exchange) => {
       await gate.promise;
@@ -119,7 +119,7 @@ test("two starts at once that are refused leave pending what was pending", async
   session.createTurn({ input: ALLOW });
 });
 
-test("to name the newest turn is to follow it", async (t) => {
+test("naming the newest turn follows it", async (t) => {
   const { turn, session } = await serveTurn(t, events(...pause()));
   await collect(turn.stream());
   await isRefused(session, { input: "and now?", previousTurnId: turn.id });
@@ -174,7 +174,7 @@ test("an answered call waits no longer, and gets its result when the next turn e
   assert.equal(turn.snapshot().state.required_actions.length, 1);
 });
 
-test("who subscribes to a turn is told when it waits no longer", async (t) => {
+test("a subscriber to a turn is notified when it no longer waits", async (t) => {
   const { turn, session } = await serveTurn(t, [events(...pause()), events(...go(done()))]);
   await collect(turn.stream());
   turn.snapshot();
@@ -204,7 +204,7 @@ test("a paused turn that was read by its id waits no longer once it was answered
   assert.equal(turn.snapshot().required_actions.length, 0);
 });
 
-test("a turn that begins afresh answers nothing", async (t) => {
+test("a turn that starts a new branch answers nothing", async (t) => {
   const fresh = [created({ turn_id: "t2", previous_turn_id: null }), message("m2"), finished("stop", "m2"), done()];
   const { turn, session } = await serveTurn(t, [events(...pause()), events(...fresh)]);
   await collect(turn.stream());

@@ -1,4 +1,4 @@
-// Coming back to a conversation: after a reload, in another tab, and after it was left.
+// Resuming a conversation: after a reload, in another tab, and after leaving it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, connect } from "../dist/index.js";
@@ -34,7 +34,7 @@ function two(t, routes = {}) {
   });
 }
 
-/** Waits for the end of a turn; returns the numbers of the events that a listener heard until then. */
+/** Waits for the end of a turn; returns the numbers of the events that a listener received until then. */
 async function heard(turn) {
   const got = [];
   turn.on("event", ({ sequence_number }) => got.push(sequence_number));
@@ -104,7 +104,7 @@ test("a turn that ends before it is subscribed to, and whose stream is gone, is 
   assert.deepEqual(server.asked.slice(2), [SUBSCRIBE_2, GET_T2, T2_EVENTS]);
 });
 
-test("a stream that is gone of a turn that runs is asked for again", async (t) => {
+test("a running turn whose stream is gone is requested again", async (t) => {
   const { session } = await two(t, { [SUBSCRIBE_2]: [refusal(412), logged(SECOND)] });
   const turns = await session.resume();
   assert.deepEqual(await heard(turns[1]), range(1, SECOND.length));
@@ -120,7 +120,7 @@ test("where nothing runs, nothing is streamed", async (t) => {
   }
 });
 
-test("a resumed conversation goes on: what waits is answered, and shown as answered", async (t) => {
+test("a resumed conversation goes on: pending calls are answered, and shown as answered", async (t) => {
   const allow = { type: "user.tool_approval", thread_id: "main", tool_call_id: "c1", approval: { status: "allow" } };
   const log = [
     SECOND[0], message("m-t2"), call("c1", "restart", { args: "{}", message: "m-t2" }), finished("tool_calls", "m-t2"),
@@ -140,7 +140,7 @@ test("a resumed conversation goes on: what waits is answered, and shown as answe
   assert.equal(server.count(START), 1);
 });
 
-test("a resumed turn is read already: a loop joins, and a second one does not", async (t) => {
+test("a resumed turn is already being read: a loop joins, and a second one does not", async (t) => {
   const { session, server } = await two(t);
   const [, running] = await session.resume();
   const reading = collect(running.stream());
@@ -222,7 +222,7 @@ test("closing a tab does not end the turn for others", async (t) => {
   assert.equal(server.count(CANCEL), 0);
 });
 
-test("to abort is to stop listening: the turn runs on, and the next page has all of it", async (t) => {
+test("an abort only ends the read: the turn runs on, and the next page has all of it", async (t) => {
   const { log, server, turn, open } = await tabs(t);
   const controller = new AbortController();
   const first = collect(turn.stream({ signal: controller.signal }));
@@ -241,7 +241,7 @@ test("to abort is to stop listening: the turn runs on, and the next page has all
   assert.equal(server.count(CANCEL), 0);
 });
 
-test("to cancel is to stop the turn, and to read on to its end", async (t) => {
+test("a cancel stops the turn, and reads to its end", async (t) => {
   const { log, server, turn } = await tabs(t);
   const first = collect(turn.stream());
   await eventually(() => log.readers === 1);
@@ -260,7 +260,7 @@ const LEAVES = {
 };
 
 for (const [name, leave] of Object.entries(LEAVES)) {
-  test(`a loop that is left ${name} while the next try is waited for asks for nothing more`, async (t) => {
+  test(`a loop that is left ${name} before the next try sends nothing more`, async (t) => {
     const { turn, server, told } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: logged(WHOLE) }, {
       reconnect: { maxAttempts: 3, baseDelay: 30, maxDelay: 30 },
     });
@@ -280,7 +280,7 @@ for (const [name, leave] of Object.entries(LEAVES)) {
   });
 }
 
-test("a loop that is left while a stream is asked for lets go of the request", async (t) => {
+test("a loop that is left while its stream is requested aborts the request", async (t) => {
   let closed = false;
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 3)), {
     [SUBSCRIBE]: ({ response }) => response.on("close", () => (closed = true)),
@@ -293,7 +293,7 @@ test("a loop that is left while a stream is asked for lets go of the request", a
   assert.equal(turn.status, "running");
 });
 
-test("resume() can be aborted: before it asks, while it asks, and while it reads", async (t) => {
+test("resume() can be aborted: before, during and after its request", async (t) => {
   const before = await two(t);
   assert.ok((await failure(before.session.resume({ signal: AbortSignal.abort() }))) instanceof AbortError);
   assert.deepEqual(before.server.asked, []);

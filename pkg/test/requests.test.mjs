@@ -10,7 +10,7 @@ import { answer, created, frames, record } from "./support/wire.mjs";
 const GET_SESSION = "GET agents/sessions/s1";
 const found = json({ data: SESSION });
 
-test("the token is asked for before every request, and may be late", async (t) => {
+test("the token function is called before every request, and may be slow", async (t) => {
   let asked = 0;
   const token = () => new Promise((resolve) => setImmediate(resolve, `token-${(asked += 1)}`));
   const { session, server } = await serveFetched(t, {
@@ -24,7 +24,7 @@ test("the token is asked for before every request, and may be late", async (t) =
   assert.deepEqual(server.requests.map((request) => request.headers.authorization), [2, 3, 4, 5].map((n) => `Bearer token-${n}`));
 });
 
-test("a fixed token goes with every request, an absent one leaves no header", async (t) => {
+test("a fixed token is sent with every request, an absent one leaves no header", async (t) => {
   for (const [token, header] of [["k1", "Bearer k1"], [undefined, undefined], [null, undefined], [() => undefined, undefined], [() => null, undefined]]) {
     const server = await serve(t, { [GET_SESSION]: found });
     const client = await connect({ baseUrl: server.baseUrl, token });
@@ -33,7 +33,7 @@ test("a fixed token goes with every request, an absent one leaves no header", as
   }
 });
 
-test("headers go with every request, and win over the package's own", async (t) => {
+test("headers are sent with every request, and win over the package's own", async (t) => {
   const headers = { "x-tenant": "acme", Accept: "application/x", authorization: "Basic abc" };
   const { turn, server } = await serveTurn(t, events(...answer("Hi")), { options: { headers, token: "k" } });
   await collect(turn.stream());
@@ -50,7 +50,7 @@ test("the options may be given as other things than plain objects of strings, or
       (client) => client.agents.getSession("s1").then(() => server.requests[0].headers["x-tenant"]),
       (error) => error.code,
     );
-    // Never is a header dropped in silence.
+    // A header is never dropped silently.
     assert.ok(outcome === "acme" || outcome === "invalid_option", `${headers.constructor.name}: ${outcome}`);
   }
 });
@@ -180,7 +180,7 @@ const FORBIDDEN = {
 };
 
 for (const [name, options] of Object.entries(FORBIDDEN)) {
-  test(`what HTTP forbids is named, and not shown: ${name}`, async (t) => {
+  test(`a value that HTTP forbids is named, and not shown: ${name}`, async (t) => {
     const server = await serve(t);
     const client = await connect({ baseUrl: server.baseUrl, ...options });
     const error = await failure(client.agents.getSession("s1"));
@@ -208,7 +208,7 @@ const OUTCOMES = {
 };
 
 for (const [name, reply] of Object.entries(OUTCOMES)) {
-  test(`no secret comes out of ${name}`, async (t) => {
+  test(`${name} shows no secret`, async (t) => {
     const options = { token: SECRET, headers: { "x-key": SECRET }, maxFrameBytes: 1000 };
     const { turn } = await serveTurn(t, reply, { options });
     const { error } = await collect(turn.stream());
@@ -218,7 +218,7 @@ for (const [name, reply] of Object.entries(OUTCOMES)) {
   });
 }
 
-test("no secret comes out of a client that is logged", async () => {
+test("a logged client shows no secret", async () => {
   const client = await connect({ baseUrl: "http://127.0.0.1:9/acme", token: SECRET, headers: { "x-key": SECRET } });
   assert.ok(!inspect(client, { depth: 9, showHidden: true }).includes(SECRET));
   assert.ok(!JSON.stringify(client).includes(SECRET));
@@ -255,7 +255,7 @@ test("ids are percent-encoded, and cannot leave their place in the path", async 
   assert.equal(server.requests.length, 2);
 });
 
-test("sessions are made, found, changed and searched for as the protocol has it", async (t) => {
+test("sessions are made, found, changed and searched for as the protocol defines it", async (t) => {
   const draft = { ...SESSION, type: "session/draft", id: "d1", agent_spec: { model: { name: "m" } } };
   const server = await serve(t, {
     "POST agents/sessions": json({ data: SESSION }, 201),
@@ -290,7 +290,7 @@ test("sessions are made, found, changed and searched for as the protocol has it"
   assert.deepEqual(download.query, { path: "/data/a b.csv" });
 });
 
-test("a file that is not there is an API error", async (t) => {
+test("a missing file is an API error", async (t) => {
   const server = await serve(t, { "GET agents/sandbox/sbx/file": json({ error: { message: "gone" } }, 410) });
   const { agents } = await connect({ baseUrl: server.baseUrl });
   const error = await failure(agents.downloadSandboxFile("sbx", "/f"));

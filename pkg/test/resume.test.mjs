@@ -39,7 +39,7 @@ const PLACES = {
 
 for (const [how, end] of Object.entries(ENDS)) {
   for (const [where, at] of Object.entries(PLACES)) {
-    test(`${how} ${where} cannot be told from an uncut stream`, async (t) => {
+    test(`${how} ${where} cannot be distinguished from an uncut stream`, async (t) => {
       const { turn, server } = await serveResumed(t, brokenOff(BYTES.subarray(0, at), end), { [SUBSCRIBE]: logged(WHOLE) });
       await checkWhole(turn);
       assert.deepEqual(server.asked, [START, SUBSCRIBE]);
@@ -57,14 +57,14 @@ test("a stream may break off after any of its bytes", async (t) => {
   }
 });
 
-test("what goes on is asked for after the last number, in the body and nowhere else", async (t) => {
+test("the rest is requested after the last number, in the body and nowhere else", async (t) => {
   const { turn, server } = await serveResumed(t, events(...WHOLE.slice(0, 4)), { [SUBSCRIBE]: logged(WHOLE) });
   await checkWhole(turn);
   const [, { body, headers, query }] = server.requests;
   assert.deepEqual([body, query, headers["last-event-id"]], [{ after_sequence_number: 4 }, {}, undefined]);
 });
 
-test("a connection may be lost as often as it likes while it brings something", async (t) => {
+test("a connection may be lost any number of times while each one brings something", async (t) => {
   const { turn, server, told } = await serveResumed(t, events(WHOLE[0]), { [SUBSCRIBE]: logged(WHOLE, 1) });
   await checkWhole(turn);
   const afters = server.requests.slice(1).map(({ body }) => body.after_sequence_number);
@@ -73,7 +73,7 @@ test("a connection may be lost as often as it likes while it brings something", 
   assert.deepEqual(attempts, afters.map(() => 1));
 });
 
-test("tries that bring nothing count; one that brings something begins the count anew", async (t) => {
+test("tries that bring nothing count; one that brings something resets the count", async (t) => {
   const replies = [reset, refusal(503), logged(WHOLE, 1), reset, refusal(500), logged(WHOLE)];
   const { turn, told } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: replies });
   await checkWhole(turn);
@@ -82,7 +82,7 @@ test("tries that bring nothing count; one that brings something begins the count
   assert.deepEqual(attempts.slice(3), [1, 2, 3]);
 });
 
-test("a stream that falls silent is given up and goes on", async (t) => {
+test("a stream that falls silent is closed and resumed", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveResumed(t, live.reply, { [SUBSCRIBE]: logged(WHOLE) }, { idleTimeout: 250 });
   const reading = checkWhole(turn);
@@ -100,7 +100,7 @@ test("a silence in the middle of a frame is a silence", async (t) => {
   await reading;
 });
 
-test("a consumer that takes its time misses nothing", async (t) => {
+test("a slow consumer misses nothing", async (t) => {
   const { turn } = await serveResumed(t, brokenOff(BYTES.subarray(0, 700), ENDS["a reset"]), { [SUBSCRIBE]: logged(WHOLE, 2) });
   const got = [];
   for await (const { sequence_number } of turn.stream()) {
@@ -110,7 +110,7 @@ test("a consumer that takes its time misses nothing", async (t) => {
   assert.deepEqual(got, ALL);
 });
 
-test("listeners, the loop and who waits all see one uncut turn", async (t) => {
+test("listeners, the loop and a waiting caller all see one uncut turn", async (t) => {
   const { turn } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: [logged(WHOLE, 2), reset, logged(WHOLE)] });
   const heard = [];
   turn.on("event", (event) => heard.push(event.sequence_number));
@@ -120,7 +120,7 @@ test("listeners, the loop and who waits all see one uncut turn", async (t) => {
   assert.equal(state.status, "done");
 });
 
-test("who waits with a listener is recovered as a loop is", async (t) => {
+test("a wait with a listener is recovered like a loop", async (t) => {
   const { turn, server, told } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: [reset, logged(WHOLE)] });
   const heard = [];
   turn.on("event", (event) => heard.push(event.sequence_number));
@@ -139,7 +139,7 @@ test("an attached turn is recovered after afterSequenceNumber", async (t) => {
   assert.deepEqual(server.requests.slice(1).map(({ body }) => body), [{ after_sequence_number: 3 }, { after_sequence_number: 5 }]);
 });
 
-test("cancel() while the connection is away stops the turn, and its end is read", async (t) => {
+test("cancel() while the connection is lost stops the turn, and its end is read", async (t) => {
   const cancelled = done({ status: "cancelled", reason: "client-cancelled" });
   const log = [...WHOLE.slice(0, 4), cancelled];
   let isCancelled = false;
@@ -166,7 +166,7 @@ const FAILURES = {
 };
 
 for (const [name, [reply, isCause]] of Object.entries(FAILURES)) {
-  test(`too many ${name} in a row, and the turn cannot be asked for either: the stream fails with the last one as its cause, and goes on when it is asked to`, async (t) => {
+  test(`too many ${name} in a row, and the turn cannot be read either: the stream fails with the last one as its cause, and goes on with the next stream()`, async (t) => {
     let isBack = false;
     const { turn, server, told } = await serveResumed(t, events(...WHOLE.slice(0, 3)), {
       [SUBSCRIBE]: (exchange) => (isBack ? logged(WHOLE) : reply)(exchange),
@@ -193,7 +193,7 @@ for (const [name, [reply, isCause]] of Object.entries(FAILURES)) {
   });
 }
 
-test("an event larger than maxFrameBytes would be met again: nothing is tried", async (t) => {
+test("an event larger than maxFrameBytes would come again: nothing is retried", async (t) => {
   const list = [created(), message(), text("kept"), text("x".repeat(2000))];
   const { turn, server, told } = await serveResumed(t, events(...list), {}, { maxFrameBytes: 1000 });
   const { events: got, error } = await collect(turn.stream());
@@ -239,7 +239,7 @@ test("a message that came whole is not delivered again", async (t) => {
   assert.equal(got.at(-1).type, "turn.done");
 });
 
-test("a stream that is gone of a turn that runs is asked for again", async (t) => {
+test("a running turn whose stream is gone is requested again", async (t) => {
   const { turn } = await serveResumed(t, events(...WHOLE.slice(0, 3)), { [SUBSCRIBE]: [refusal(412), logged(WHOLE)] });
   await checkWhole(turn);
 });
@@ -266,7 +266,7 @@ test("one call's `reconnect` wins over the client's", async (t) => {
   await checkWhole(on.turn, on.turn.stream({ reconnect: RECONNECT }));
 });
 
-test("a loop that was left is gone on with, over lost connections", async (t) => {
+test("an abandoned loop can be continued, over lost connections", async (t) => {
   const live = new LiveStream();
   const { turn, told } = await serveResumed(t, live.reply, { [SUBSCRIBE]: [reset, logged(WHOLE, 2), logged(WHOLE)] });
   const iterator = turn.stream();

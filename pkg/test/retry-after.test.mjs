@@ -50,7 +50,7 @@ test("no request comes earlier than the server asked for", { concurrency: true }
   await Promise.all(tests);
 });
 
-test("the wait that is told holds what the server asked for, and the package's own on top", async (t) => {
+test("the reported wait is the server's, with the package's own on top", async (t) => {
   t.mock.method(Math, "random", () => 0.5);
   const { turn } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: refusal(503, { "retry-after": "7" }) }, {
     reconnect: { maxAttempts: 3, baseDelay: 200, maxDelay: 1000 },
@@ -97,7 +97,7 @@ test("error.retryAfter of a date is the time until then", async (t) => {
 /** No wait is longer than five minutes. */
 const TOO_LONG = { "retry-after": "301" };
 
-test("a server that wants to be left alone for too long ends the stream at once", async (t) => {
+test("a server that asks for too long a wait ends the stream at once", async (t) => {
   const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: refusal(503, TOO_LONG) });
   const { error } = await collect(turn.stream());
   assert.ok(error instanceof ApiError, String(error));
@@ -106,7 +106,7 @@ test("a server that wants to be left alone for too long ends the stream at once"
 });
 
 for (const status of [429, 503]) {
-  test(`a server that wants to be left alone for too long is not waited for by a start: ${status}`, { timeout: 5000 }, async (t) => {
+  test(`a start does not wait for a server that asks for too long a wait: ${status}`, { timeout: 5000 }, async (t) => {
     const { turn, server } = await serveResumed(t, refusal(status, TOO_LONG), { [LIST_TURNS]: page([]) });
     const controller = new AbortController();
     const delays = [];
@@ -122,7 +122,7 @@ for (const status of [429, 503]) {
   });
 }
 
-test("listing what a turn that was not streamed has said obeys it too", async (t) => {
+test("listing the events of a turn that was not streamed obeys it too", async (t) => {
   let until;
   const slow = (exchange) => {
     until = performance.now() + 1000;
@@ -135,7 +135,7 @@ test("listing what a turn that was not streamed has said obeys it too", async (t
 });
 
 for (const header of ["301", "99999999999"]) {
-  test(`a wait does not hammer a server that wants to be left alone for ${header} seconds`, async (t) => {
+  test(`a wait does not hammer a server that asks for a pause of ${header} seconds`, async (t) => {
     const { turn, server } = await serveResumed(t, json({ data: recent() }), { [SUBSCRIBE]: refusal(503, { "retry-after": header }) });
     await turn.state();
     assert.equal((await failure(turn.waitForCompletion())).status, 503);

@@ -117,7 +117,7 @@ test("a whole turn", async (t) => {
   });
 });
 
-test("a snapshot is frozen through and through", async (t) => {
+test("a snapshot is deeply frozen", async (t) => {
   const snapshot = await finalSnapshot(
     t,
     { type: "mcp.initialize", id: "e", thread_id: "main", mcp_servers: [{ id: "srv", name: "Server" }] },
@@ -219,7 +219,7 @@ test("a tool call goes from streaming to done", async (t) => {
   assert.deepEqual(status(), ["approval_required", "response_required", "done"]);
 });
 
-test("what waits is listed over all threads, until it is answered", async (t) => {
+test("pending calls are listed over all threads, until it is answered", async (t) => {
   const { live, turn, iterator } = await liveTurn(t);
   const ask = (id, messageId, thread_id) => ({ ...call(id, `tool-${id}`, { args: "{}", message: messageId }), thread_id });
   await feed(
@@ -252,7 +252,7 @@ test("an authorization waits with its server", async (t) => {
 });
 
 for (const status of ["cancelled", "error"]) {
-  test(`nothing waits any longer when the turn ends as ${status}`, async (t) => {
+  test(`nothing is pending when the turn ends as ${status}`, async (t) => {
     const end = done();
     end.state = { status, message: "x", reason: "x", completed_at: TIME };
     const { turn } = await serveTurn(t, events(created(), message(), call("c1", "f"), finished("tool_calls"), required(["c1"]), end));
@@ -282,7 +282,7 @@ test("sub-agents are threads of their own, tied to the calls that started them",
   assert.deepEqual([main.messages[0].tool_calls[0].thread_id, main.messages[0].tool_calls[0].status], ["th2", "done"]);
 });
 
-test("deltas that come before their message, and after its finish, still count", async (t) => {
+test("deltas that come before their message, and after its finish, are still shown", async (t) => {
   const { threads } = await finalSnapshot(t, text("Hel"), finished(), text("lo"), message());
   assert.deepEqual(threads[0].messages.map(({ content, finish_reason, created_at }) => [content, finish_reason, created_at]), [["Hello", "stop", TIME]]);
 });
@@ -310,7 +310,7 @@ function counter() {
   return listener;
 }
 
-test("without frames, subscribers are told by a timer: once for many events, and of the last one", async (t) => {
+test("without frames, subscribers are notified by a timer: once for many events, and after the last one", async (t) => {
   const listener = counter();
   const { live, turn, iterator } = await liveTurn(t);
   turn.subscribe(listener);
@@ -325,7 +325,7 @@ test("without frames, subscribers are told by a timer: once for many events, and
   assert.equal(listener.count, 2);
 });
 
-test("with frames, subscribers are told in the next one, at most once in each", async (t) => {
+test("with frames, subscribers are notified in the next one, at most once in each", async (t) => {
   const frame = { tasks: [], cancelled: [] };
   const { requestAnimationFrame, cancelAnimationFrame } = globalThis;
   globalThis.requestAnimationFrame = (task) => frame.tasks.push(task);
@@ -370,7 +370,7 @@ test("snapshot and subscribe can be passed on as they are", async (t) => {
   assert.equal(subscribe, turn.subscribe);
 });
 
-test("subscribers learn of an end that is an error", async (t) => {
+test("subscribers are notified of an end that is an error", async (t) => {
   const { turn } = await serveTurn(t, events(created(), message(), text("Hi")), {
     routes: { [SUBSCRIBE]: stream(frames([done()], 4)) },
   });

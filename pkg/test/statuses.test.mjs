@@ -88,7 +88,7 @@ async function begin(turn, how) {
   if (error) throw error;
 }
 
-/** Of a turn that was done at once nothing is listed. */
+/** No events of a turn that was done at once are listed. */
 const LISTED = { [TURN_EVENTS]: page([]) };
 
 /** Starts the turn of a request. */
@@ -172,7 +172,7 @@ for (const status of [425, 429, 503]) {
   });
 }
 
-test("409 to the list of events of a turn that ended is asked again: it may need a moment", async (t) => {
+test("409 to the list of events of a turn that ended is requested again: it may need a moment", async (t) => {
   const { turn } = await serveResumed(t, BEGUN, {
     [SUBSCRIBE]: refusal(412), [GET_TURN]: json({ data: record(DONE) }),
     [TURN_EVENTS]: [refusal(409), page([message("m1", { content: "Hello, world", finish_reason: "stop" })])],
@@ -185,14 +185,14 @@ for (const [name, replies] of [
   ["of the turn", { [SUBSCRIBE]: [refusal(412), logged(WHOLE)], [GET_TURN]: [reset, json({ data: record() })] }],
   ["of the session's turns", { [START]: reset, [LIST_TURNS]: [refusal(503), reset, page([recent()])], [SUBSCRIBE]: logged(WHOLE) }],
 ]) {
-  test(`requests ${name} that fail in passing are made again`, async (t) => {
+  test(`requests ${name} that fail temporarily are repeated`, async (t) => {
     const { turn, server } = await serveResumed(t, BEGUN, replies);
     await checkWhole(turn);
     assert.equal(server.count(START), 1);
   });
 }
 
-test("401: the token function is asked once more, and the new token is sent", async (t) => {
+test("401: the token function is called once more, and the new token is sent", async (t) => {
   let count = 0;
   const token = () => `k${(count += 1)}`;
   const { turn, server } = await serveResumed(t, [refusal(401), BEGUN], { [SUBSCRIBE]: [refusal(401), logged(WHOLE)] }, { token });
@@ -202,7 +202,7 @@ test("401: the token function is asked once more, and the new token is sent", as
   assert.deepEqual(server.requests.map(({ headers }) => headers.authorization), ["k3", "k4", "k5", "k6"].map((key) => `Bearer ${key}`));
 });
 
-test("401 twice is final, and asks for no third token", async (t) => {
+test("401 twice is final, and no third token is requested", async (t) => {
   let count = 0;
   const token = () => `k${(count += 1)}`;
   const { turn, server } = await serveResumed(t, BEGUN, { [SUBSCRIBE]: refusal(401) }, { token });
@@ -213,13 +213,13 @@ test("401 twice is final, and asks for no third token", async (t) => {
   assert.deepEqual([start.turn.status, start.server.asked], ["unstarted", [START, START]]);
 });
 
-test("a token that is a text is not asked for again", async (t) => {
+test("a fixed token is not sent again", async (t) => {
   const { turn, server } = await serveResumed(t, refusal(401), {}, { token: "k" });
   checkApiError((await collect(turn.stream())).error, 401);
   assert.deepEqual(server.asked, [START]);
 });
 
-test("a token function that fails while the connection is away is asked again", async (t) => {
+test("a token function that fails while the connection is lost is called again", async (t) => {
   let count = 0;
   const token = () => {
     count += 1;
@@ -263,7 +263,7 @@ for (const [name, reply] of Object.entries(NO_STREAMS)) {
   });
 }
 
-test("a portal in front of everything: nothing is known of the start until it is gone", async (t) => {
+test("a portal in front of everything: the start's fate is unknown until it is gone", async (t) => {
   let isPortal = true;
   const portal = (reply) => (exchange) => (isPortal ? body(HTML, { type: "text/html" }) : reply)(exchange);
   const { turn, server } = await serveResumed(t, portal(started), { [LIST_TURNS]: portal(page([])) });

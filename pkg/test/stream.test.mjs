@@ -60,7 +60,7 @@ for (const [name, words, took] of [["fast", 6000, 0.01], ["slow", 60, 3], ["slow
   });
 }
 
-test("several calls of next() that wait are answered in their order, and those after the end are done", async () => {
+test("several waiting calls of next() are answered in their order, and those after the end are done", async () => {
   const session = await sessionOf(3);
   const stream = session.createTurn("Hello").stream();
   const results = await Promise.all(Array.from({ length: 9 }, () => stream.next()));
@@ -70,7 +70,7 @@ test("several calls of next() that wait are answered in their order, and those a
   assert.deepEqual(results.map(({ done }) => done), [...Array(7).fill(false), true, true]);
 });
 
-test("a loop that is slower than the stream gets every event, as does one that is left and continued", async () => {
+test("a loop that is slower than the stream gets every event, as does one that stops and continues", async () => {
   const session = await sessionOf(4000);
   const turn = session.createTurn("Hello");
   let words = 0;

@@ -8,7 +8,7 @@ import { answer, DONE, frames, message, record } from "./support/wire.mjs";
 
 const WHOLE = answer("Hel", "lo");
 
-/** Lets everything happen that needs no time. */
+/** Runs everything that needs no time. */
 async function settle() {
   for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -62,7 +62,7 @@ test("an answer is waited for 30 seconds", async (t) => {
   assert.deepEqual([error.code, error.name], ["timeout", "ConnectionError"]);
 });
 
-test("a stream's silence is heard for 60 seconds", async (t) => {
+test("a stream may be silent for 60 seconds", async (t) => {
   const live = writable();
   const { turn, pass, told } = await stillTurn(t, () => live.response);
   const reading = collect(turn.stream({ reconnect: false }));
@@ -78,7 +78,7 @@ test("a stream's silence is heard for 60 seconds", async (t) => {
   assert.equal(live.isLeft, true);
 });
 
-test("comments are life, and so is any byte", async (t) => {
+test("comments are a sign of life, and so is any byte", async (t) => {
   const live = writable();
   const { turn, pass, told } = await stillTurn(t, () => live.response);
   const reading = collect(turn.stream());
@@ -110,7 +110,7 @@ test("a stream of comments only stays open without a limit; the deadline ends it
   assert.deepEqual([error.code, error.name, turn.status], ["timeout", "ConnectionError", "running"]);
 });
 
-test("by default it is waited up to half a second, then twice as long each time, up to eight; ten times", async (t) => {
+test("by default the wait is up to half a second, then twice as long each time, up to eight; ten times", async (t) => {
   t.mock.method(Math, "random", () => 0.999_999);
   const { turn, pass, asked, told } = await stillTurn(t, ({ attempt }) => {
     if (attempt === 1) return new Response(frames(WHOLE.slice(0, 3)), { headers: { "content-type": "text/event-stream" } });
@@ -132,7 +132,7 @@ test("by default it is waited up to half a second, then twice as long each time,
   assert.equal(topics(told).filter((topic) => topic === "reconnecting").length, 10);
 });
 
-test("a turn whose stream cannot be had is waited for as long as the server says that it runs", async (t) => {
+test("a turn without a stream is polled for as long as the server says that it runs", async (t) => {
   t.mock.method(Math, "random", () => 0.5);
   let isOver = false;
   const { turn, pass, asked, told } = await stillTurn(t, ({ attempt, path }) => {
@@ -144,7 +144,7 @@ test("a turn whose stream cannot be had is waited for as long as the server says
   const reading = collect(turn.stream());
   for (let second = 0; second < 600; second += 1) await pass(1000);
   assert.deepEqual([turn.status, turn.snapshot().waiting, turn.snapshot().reconnecting], ["running", { delay: 2000, for: "turn" }, null]);
-  // Three tries for the stream, and then one look every two seconds.
+  // Three tries for the stream, and then one read every two seconds.
   assert.deepEqual(topics(told).filter((topic) => topic !== "waiting"), ["reconnecting", "reconnecting", "reconnecting"]);
   const looks = asked.slice(-100);
   assert.ok(looks.every(({ at, path }, look) => path.endsWith("/turns/t1") && (look === 0 || at - looks[look - 1].at === 2000)));
@@ -166,7 +166,7 @@ test("the deadline ends the wait for a turn that runs", async (t) => {
   assert.deepEqual([(await reading).error.code, turn.status, turn.snapshot().waiting], ["timeout", "running", null]);
 });
 
-test("a connection that stood for long has done its work, even if it brought nothing", async (t) => {
+test("a connection that stayed open for long counts as a success, even if it brought nothing", async (t) => {
   t.mock.method(Math, "random", () => 0);
   let live;
   const { turn, pass, told } = await stillTurn(t, ({ attempt, path }) => {
@@ -192,7 +192,7 @@ test("a connection that stood for long has done its work, even if it brought not
   assert.equal(topics(told).filter((topic) => topic === "resumed").length, 11);
 });
 
-test("timers that come late, as in a hidden tab, cut off nothing that is alive", async (t) => {
+test("timers that come late, as in a hidden tab, do not cut off live streams", async (t) => {
   const live = writable();
   const { turn, told } = await stillTurn(t, () => live.response);
   const reading = collect(turn.stream());

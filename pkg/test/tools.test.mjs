@@ -24,7 +24,7 @@ function noted(result = "ok") {
 
 // The registry.
 
-test("tools are known by their names, until others take their place", async (t) => {
+test("tools are known by their names, until they are replaced", async (t) => {
   const { session } = await serveSession(t);
   assert.deepEqual(session.tools(), []);
   assert.deepEqual(session.tools({ clock: tool(() => 1), calculator: tool(() => 2) }), ["clock", "calculator"]);
@@ -81,7 +81,7 @@ for (const [name, [tools, message, options]] of Object.entries(WRONG)) {
   });
 }
 
-test("one wrong tool keeps all others out", async (t) => {
+test("with one wrong tool none is accepted", async (t) => {
   const { session } = await serveSession(t);
   await failure(() => session.tools({ clock: tool(RUN), dice: {} }));
   assert.deepEqual(session.tools(), []);
@@ -103,14 +103,14 @@ for (const [name, options] of Object.entries({
   });
 }
 
-test("a run is refused with an input that no turn takes", async (t) => {
+test("a run is refused with an input that no turn accepts", async (t) => {
   const { session } = await serveSession(t);
   assert.equal((await failure(() => session.run("  "))).code, "invalid_input");
 });
 
 // The run.
 
-test("a run is one turn if nothing is called, and sends nothing before it is asked to", async (t) => {
+test("a run is one turn if nothing is called, and sends nothing before it is iterated", async (t) => {
   const { session, server } = await serveTurns(t, says("Hi", { id: "t1", previous: null }));
   session.tools({ clock: tool(() => assert.fail("it was not called")) });
   const run = session.run("Hello");
@@ -124,7 +124,7 @@ test("a run is one turn if nothing is called, and sends nothing before it is ask
   assert.deepEqual(inputs(server), [[{ type: "user.message", content: "Hello" }]]);
 });
 
-test("a tool is told its input and its call, and its result is the next turn's input", async (t) => {
+test("a tool receives its input and its call, and its result is the next turn's input", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock", { zone: "Asia/Tokyo" })]), says("It is noon."));
   const { calls, tool: clock } = noted("12:00");
   session.tools({ clock });
@@ -173,7 +173,7 @@ const THROWN = {
 
 for (const [name, [thrown, content]] of Object.entries(THROWN)) {
   for (const [how, run] of [["throws", () => { throw thrown; }], ["rejects with", async () => { throw thrown; }]]) {
-    test(`a tool that ${how} ${name} is answered with that, without a stack`, async (t) => {
+    test(`a tool that ${how} ${name} is answered with the message, without a stack`, async (t) => {
       const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")]), says("Hm."));
       session.tools({ clock: tool(run) });
       assert.equal((await follow(session.run("Go"))).error, undefined);
@@ -213,7 +213,7 @@ for (const [name, result, content] of RESULTS) {
 }
 
 for (const args of ["[1]", '"text"', "5", "null", "true", '{"a":', "nonsense"]) {
-  test(`the arguments ${args} are no object: the tool does not run, and the answer says so`, async (t) => {
+  test(`the arguments ${args} are not an object: the tool does not run, and the answer says so`, async (t) => {
     const { session, server } = await serveTurns(t, pauses([calling("c1", "clock", args)]), says("Hm."));
     session.tools({ clock: tool(() => assert.fail("it ran")) });
     assert.equal((await follow(session.run("Go"))).error, undefined);
@@ -229,7 +229,7 @@ test("a call without any arguments is one with an empty object", async (t) => {
 });
 
 for (const [which, own, common] of [["its own", 20, 60_000], ["the common", undefined, 20], ["its own, though shorter than the common", 20, 0]]) {
-  test(`a tool that takes longer than ${which} timeout is told so, and so is the model`, async (t) => {
+  test(`a tool that takes longer than ${which} timeout is aborted, and the model is told`, async (t) => {
     const { session, server } = await serveTurns(t, pauses([calling("c1", "slow"), calling("c2", "quick")]), says("Hm."));
     let signal;
     session.tools({ slow: tool((_, context) => ((signal = context.signal), new Promise(() => {})), { timeout: own }), quick: tool(() => "2") }, { timeout: common });
@@ -273,7 +273,7 @@ test("aborting the run in the middle aborts its tools, and sends nothing", async
   assert.deepEqual([run.reason, turns.length, server.asked], [undefined, 1, [START]]);
 });
 
-test("what an abort has cut off is not kept: the next run runs it anew, and what was through is not run again", async (t) => {
+test("an aborted tool has no result: the next run runs it again, but not the tools that had finished", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "slow"), calling("c2", "quick")]), says("At last."));
   const [began, controller] = [deferred(), new AbortController()];
   const ran = [];
@@ -297,7 +297,7 @@ test("a run that was aborted before it began starts nothing", async (t) => {
   assert.equal((await failure(session.run("Go", { signal: AbortSignal.abort() }).waitForCompletion())).code, "aborted");
 });
 
-test("aborting a run while its turn speaks leaves the turn alone", async (t) => {
+test("aborting a run while its turn streams does not stop the turn", async (t) => {
   const live = new LiveStream();
   const { session } = await serveTurns(t, live.reply);
   const controller = new AbortController();
@@ -376,7 +376,7 @@ test("beside an approval, tools run at once, the run ends, and the next input ha
   assert.deepEqual([next.reason, calls.length, next.turns.length], ["done", 1, 1]);
 });
 
-test("beside an approval, a tool that still runs is waited for", async (t) => {
+test("beside an approval, the run waits for a tool that still runs", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")], { approvals: [calling("c2", "restart")] }), says("Done."));
   const gate = deferred();
   let ran = 0;
@@ -393,7 +393,7 @@ test("beside an approval, a tool that still runs is waited for", async (t) => {
   assert.equal(ran, 1);
 });
 
-test("beside an approval, aborting the run that waits for a tool cuts the tool off", async (t) => {
+test("beside an approval, aborting the run that waits for a tool aborts the tool", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")], { approvals: [calling("c2", "restart")] }));
   let signal;
   session.tools({ clock: tool((_, context) => ((signal = context.signal), new Promise(() => {}))) });
@@ -406,7 +406,7 @@ test("beside an approval, aborting the run that waits for a tool cuts the tool o
   assert.deepEqual([signal.aborted, signal.reason, server.asked], [true, "enough", [START]]);
 });
 
-test("a run that waits for a tool of the one before is not cut off by that one's signal", async (t) => {
+test("a run that waits for a tool of the previous run is not aborted by that run's signal", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")], { approvals: [calling("c2", "restart")] }), says("Done."));
   const gate = deferred();
   const calls = [];
@@ -422,7 +422,7 @@ test("a run that waits for a tool of the one before is not cut off by that one's
   assert.deepEqual(calls.map(({ aborted }) => aborted), [false]);
 });
 
-test("a tool of a run that has ended is cut off by its signal, and runs anew for the next one", async (t) => {
+test("a tool of a run that has ended is aborted by that run's signal, and runs again for the next one", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")], { approvals: [calling("c2", "restart")] }), says("Done."));
   const signals = [];
   session.tools({ clock: tool((_, { signal }) => (signals.push(signal), signals.length === 1 ? new Promise(() => {}) : "12:00")) });
@@ -442,7 +442,7 @@ test("the page may answer for a tool, too", async (t) => {
   assert.deepEqual(inputs(server)[1], [allow("c2"), give("c1", "never mind")]);
 });
 
-test("answers that are not all there are refused, and the results stay", async (t) => {
+test("incomplete answers are refused, and the results stay", async (t) => {
   const approvals = [calling("c2", "restart"), calling("c3", "restart")];
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")], { approvals }), says("Done."));
   const { calls, tool: clock } = noted();
@@ -456,7 +456,7 @@ test("answers that are not all there are refused, and the results stay", async (
   assert.equal(calls.length, 1);
 });
 
-test("results are dropped when the turn that wanted them is not the newest any more", async (t) => {
+test("results are dropped when their turn is no longer the newest", async (t) => {
   const again = { id: "t2", previous: "t1", approvals: [calling("c2", "restart")] };
   const { session, server } = await serveTurns(
     t, pauses([calling("c1", "clock")], { approvals: [calling("c2", "restart")] }), pauses([calling("c1", "clock")], again), says("Done.", { id: "t3", previous: "t2" }),
@@ -469,7 +469,7 @@ test("results are dropped when the turn that wanted them is not the newest any m
   assert.deepEqual(inputs(server)[2], [allow("c2"), give("c1", "result 2")]);
 });
 
-test("results are kept when the conversation is read once more", async (t) => {
+test("results are kept when the conversation is read again", async (t) => {
   const list = pausing([calling("c1", "clock")], { approvals: [calling("c2", "restart")] });
   const state = list.at(-1).state;
   const made = [calling("c1", "clock"), calling("c2", "restart")].map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: args }, tool_info: { type: "truefoundry-system", name } }));
@@ -494,7 +494,7 @@ test("an answer to another turn than the newest has no results added", async (t)
   assert.deepEqual([inputs(server)[1], server.requests[1].body.previous_turn_id], [[allow("c9")], "t0"]);
 });
 
-test("an authorization that is wanted is for the page, and results wait for it", async (t) => {
+test("a requested authorization is for the page, and results wait for it", async (t) => {
   const auth = { type: "mcp.auth_required", id: "q", thread_id: null, created_at: null, mcp_servers: [{ id: "s", name: "S", auth_url: "https://s.example" }] };
   const calls = pausing([calling("c1", "clock")]);
   const actions = [...calls.at(-1).state.required_actions, auth];
@@ -523,7 +523,7 @@ test("a call that another client has answered while the tool ran is not answered
 // Limits.
 
 for (const maxRounds of [0, 1, 3]) {
-  test(`no more than ${maxRounds} turns follow if so many are allowed; then the calls wait, and no tool has run for them`, async (t) => {
+  test(`no more than ${maxRounds} turns follow if that is the limit; then the calls wait, and no tool has run for them`, async (t) => {
     const turns = Array.from({ length: maxRounds + 1 }, (_, at) => pauses([calling(`c${at}`, "clock")], { id: `t${at + 1}`, previous: at === 0 ? null : `t${at}` }));
     const { session, server } = await serveTurns(t, ...turns, says("At last.", { id: "end", previous: `t${maxRounds + 1}` }));
     const { calls, tool: clock } = noted();
@@ -539,7 +539,7 @@ for (const maxRounds of [0, 1, 3]) {
   });
 }
 
-test("ten turns may follow unless told otherwise", async (t) => {
+test("ten turns may follow by default", async (t) => {
   const turns = Array.from({ length: 11 }, (_, at) => pauses([calling("c1", "clock")], { id: `t${at + 1}`, previous: at === 0 ? null : `t${at}` }));
   const { session } = await serveTurns(t, ...turns);
   const { calls, tool: clock } = noted();
@@ -549,7 +549,7 @@ test("ten turns may follow unless told otherwise", async (t) => {
   assert.deepEqual([run.reason, run.turns.length, calls.length], ["rounds", 11, 10]);
 });
 
-test("a loop that was left is gone on with by waitForCompletion()", async (t) => {
+test("waitForCompletion() continues an abandoned loop", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")]), pauses([calling("c2", "clock")], { id: "t2", previous: "t1" }), says("Done.", { id: "t3", previous: "t2" }));
   const { calls, tool: clock } = noted();
   session.tools({ clock });
@@ -565,7 +565,7 @@ test("a loop that was left is gone on with by waitForCompletion()", async (t) =>
   assert.deepEqual((await follow(run)).turns, []);
 });
 
-test("a stream that was left in the middle of a call is read on before the tool runs", async (t) => {
+test("a stream that was left in the middle of a call is read to its end before the tool runs", async (t) => {
   const list = pausing([calling("c1", "clock", { zone: "UTC" })]);
   const first = new LiveStream();
   const { session, server } = await serveSession(t, { [START]: [first.reply, says("Done.")], [SUBSCRIBE]: ({ response }) => {
@@ -601,7 +601,7 @@ test("waiting beside a loop takes no turn from it", async (t) => {
   assert.deepEqual(server.asked, [START, START]);
 });
 
-test("waiting beside a loop goes on when the loop is left", async (t) => {
+test("waiting beside a loop continues when the loop is left", async (t) => {
   const { session } = await serveTurns(t, pauses([calling("c1", "clock")]), says("Done."));
   session.tools({ clock: tool(() => 1) });
   const run = session.run("Go");
@@ -657,7 +657,7 @@ test("the calls of a sub-agent are answered in its thread", async (t) => {
   assert.deepEqual(inputs(server)[1], [give("c1", "12:00", "th9")]);
 });
 
-test("calls of one id in two threads are two calls", async (t) => {
+test("calls with the same id in two threads are two calls", async (t) => {
   const [one, two] = [pausing([calling("c1", "clock", { n: 1 })]), pausing([calling("c1", "clock", { n: 2 })], { id: "t1b", thread_id: "th9" })];
   const actions = [...one.at(-1).state.required_actions, ...two.at(-1).state.required_actions];
   const { session, server } = await serveTurns(t, events(...one.slice(0, -1), ...two.slice(1, -1), done({ required_actions: actions })), says("Done."));
@@ -666,7 +666,7 @@ test("calls of one id in two threads are two calls", async (t) => {
   assert.deepEqual(inputs(server)[1], [give("c1", "1"), give("c1", "2", "th9")]);
 });
 
-// Coming back.
+// After a reload.
 
 /** A session that has paused for a call of `clock`, as a reloaded page finds it. */
 function reloaded(t, routes = {}) {
@@ -689,7 +689,7 @@ for (const [how, come] of Object.entries({
   "resume()": (session) => session.resume(),
   "getTurn()": (session) => session.getTurn("t1"),
 })) {
-  test(`after a reload and ${how}, run() goes on with what waits`, async (t) => {
+  test(`after a reload and ${how}, run() goes on with the pending calls`, async (t) => {
     const { session, server } = await reloaded(t);
     session.tools({ clock: tool((input) => input) });
     await come(session);
@@ -702,7 +702,7 @@ for (const [how, come] of Object.entries({
   });
 }
 
-test("after a reload, a turn that still runs is waited for", async (t) => {
+test("after a reload, run() waits for a turn that still runs", async (t) => {
   const live = new LiveStream();
   const { session, server } = await reloaded(t, { [LIST_TURNS]: page([record()]), [SUBSCRIBE]: live.reply, [SESSION_EVENTS]: page([]) });
   session.tools({ clock: tool((input) => input) });
@@ -714,7 +714,7 @@ test("after a reload, a turn that still runs is waited for", async (t) => {
   assert.deepEqual([run.reason, run.turns.length, inputs(server)], ["done", 1, [[give("c1", '{"zone":"UTC"}')]]]);
 });
 
-test("run() without a tool for what waits ends at once, and says so", async (t) => {
+test("run() without a tool for the pending calls ends at once, and says so", async (t) => {
   const { session } = await reloaded(t);
   await session.history();
   const run = session.run();
@@ -761,7 +761,7 @@ for (const [name, state] of Object.entries({
   "was cancelled": { status: "cancelled", reason: "user" },
   "failed on the server": { status: "error", message: "no" },
 })) {
-  test(`a turn that ${name} ends the run, which has nothing to go on with`, async (t) => {
+  test(`a turn that ${name} ends the run`, async (t) => {
     const list = pausing([calling("c1", "clock")]);
     const end = { ...done(), state };
     const { session } = await serveTurns(t, events(...list.slice(0, -1), end));
@@ -788,7 +788,7 @@ test("a stream that breaks off is thrown by the loop", async (t) => {
   assert.equal(error.code, "incomplete");
 });
 
-test("a clock of the run is one of its turns, and tools have none of it", async (t) => {
+test("a clock of the run applies to its turns, and not to tools", async (t) => {
   const { session } = await serveSession(t, { [START]: silence, [LIST_TURNS]: page([]) });
   assert.equal((await failure(session.run("Go", { connectTimeout: 20, reconnect: false }).waitForCompletion())).code, "timeout");
   const { session: other } = await serveTurns(t, pauses([calling("c1", "clock")]), says("Done."));
@@ -806,7 +806,7 @@ test("results whose turn did not start are kept: the next run sends them, and no
   assert.equal(calls.length, 1);
 });
 
-test("a call that is made once more under its id runs once more", async (t) => {
+test("a call that is repeated with its id runs again", async (t) => {
   const { session, server } = await serveTurns(t, pauses([calling("c1", "clock")]), pauses([calling("c1", "clock")], { id: "t2", previous: "t1" }), says("Done.", { id: "t3", previous: "t2" }));
   let ran = 0;
   session.tools({ clock: tool(() => (ran += 1)) });

@@ -140,7 +140,7 @@ for (const protocol of PROTOCOLS) {
   }
 }
 
-test("what waits for an answer when another session breaks the core is answered in the next one", async () => {
+test("a call that is pending when another session breaks the core is answered in the next one", async () => {
   for (const protocol of ["truefoundry", "awaken", "aap", "ag-ui"]) {
     started.length = 0;
     isBeyondRepair = true;
@@ -166,7 +166,7 @@ test("what waits for an answer when another session breaks the core is answered 
 });
 
 for (const protocol of PROTOCOLS) {
-  test(`${protocol}: a conversation shows a trap once, below what it had, and neither it nor another one is stuck`, async () => {
+  test(`${protocol}: a conversation shows a trap once, below its content, and neither it nor another one is stuck`, async () => {
     isBeyondRepair = true;
     const { chats } = await pageOf(twice, { protocol });
     const both = [chats.create(), chats.create()];

@@ -40,7 +40,7 @@ test("a session with an agent of its own is a draft from its creation on, in eve
   assert.deepEqual(server.requests.slice(0, 2).map(({ body }) => body), [{ agent: { spec: SPEC } }, { agent: { spec: OTHER } }]);
 });
 
-test("the one list of sessions is told apart: those of an agent, drafts, and both", async (t) => {
+test("the one list of sessions is split: those of an agent, drafts, and both", async (t) => {
   const pages = () => [page([saved("a"), draft("d"), saved("b", "other")], "p2"), page([draft("e")], "p3"), page([saved("c")])];
   const { server, client: { agents } } = await sibling(t, { [`GET ${PATH}`]: [...pages(), ...pages(), ...pages(), ...pages()] });
   assert.deepEqual(await idsOf(agents.listSessions("support-bot")), ["a", "c"]);
@@ -58,7 +58,7 @@ test("lists have an order, and a beginning and an end if they are given", async 
   assert.deepEqual(server.requests.map((request) => request.query), [query, query, query]);
 });
 
-test("what the sibling does not take is refused by name, and nothing is sent", async (t) => {
+test("unsupported options are refused by name, and nothing is sent", async (t) => {
   const { server, client: { agents } } = await sibling(t);
   const attempts = {
     title: () => agents.createSession("bot", { title: "Help" }),

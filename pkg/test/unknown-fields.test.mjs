@@ -68,7 +68,7 @@ test("a page that changes an event changes no other", async (t) => {
   assert.deepEqual(got.map(({ tenant }) => tenant), ["mine", ...PIECES.slice(1).map(() => "acme")]);
 });
 
-test("fields that come twice count as in JSON", async (t) => {
+test("repeated fields count as in JSON", async (t) => {
   const sent = PIECES.map((piece, at) => ({ ...text(piece), span: at, cost: 1 }));
   const doubled = frames([created(), message(), ...sent, finished(), done()]).replaceAll('"cost":1', '"cost":1,"span":"last"');
   const { turn } = await serveTurn(t, stream(doubled));

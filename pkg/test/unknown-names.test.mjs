@@ -67,7 +67,7 @@ const PARTS = {
 };
 
 for (const [protocol, open] of Object.entries(OPEN)) {
-  test(`${protocol}: a field that an item does not take is named`, async (t) => {
+  test(`${protocol}: an unknown field of an item is named`, async (t) => {
     const { session, sent } = await open(t);
     const { steer } = session.capabilities;
     const ways = {
@@ -96,7 +96,7 @@ for (const [protocol, open] of Object.entries(OPEN)) {
     assert.deepEqual(sent(), []);
   });
 
-  test(`${protocol}: an option that a call does not take is named`, async (t) => {
+  test(`${protocol}: an unknown option of a call is named`, async (t) => {
     const { client: { agents }, session, sent } = await open(t);
     const bogus = { bogus: 1 };
     const turn = session.createTurn({ input: "Hello" });
@@ -151,7 +151,7 @@ for (const [protocol, open] of Object.entries(OPEN)) {
 }
 
 for (const protocol of ["tirea", "awaken"]) {
-  test(`${protocol}: so it is with an answer to a turn that runs`, async (t) => {
+  test(`${protocol}: the same goes for an answer to a running turn`, async (t) => {
     const live = new LiveStream();
     const { server, session } = await serveAgent(t, protocol, { [START]: live.reply });
     const turn = session.createTurn({ input: "Hello" });
@@ -181,7 +181,7 @@ for (const protocol of ["trueforge", "tirea", "awaken", "aap", "ag-ui"]) {
   });
 }
 
-test("the tools of an agent are given as they are listed, and no field is misspelt", async (t) => {
+test("an agent's tools are passed as listed, and a misspelt field is refused", async (t) => {
   const { client, session, sent } = await OPEN.aap(t);
   const { name, tools } = session.agent;
   const agentTools = [{ name: "lookup", trsut: true }];

@@ -97,7 +97,7 @@ test("without readers nothing is scheduled; a reader without a subscription cost
   await leave(frames, live);
 });
 
-test("who leaves and returns between two changes sees the last one", async (t) => {
+test("a reader that leaves and returns between two changes sees the last one", async (t) => {
   const frames = useFrames(t);
   const live = await liveTurn(t);
   const { view } = live.turn;

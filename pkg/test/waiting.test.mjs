@@ -1,4 +1,4 @@
-// Waiting for a turn: beside its stream, which is read meanwhile; asking how it stands, leaving the loop, several who wait
+// Waiting for a turn: beside its stream, which is read meanwhile; reading its state, leaving the loop, several waits
 // at once; and what is read of a turn whose end was found without a stream.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -44,7 +44,7 @@ test("state() that is ahead of a stream does not cut the stream", async (t) => {
   assert.deepEqual(server.asked, [START, GET_TURN]);
 });
 
-test("state() of a turn that goes on leaves its stream alone", async (t) => {
+test("state() of a turn that goes on does not affect its stream", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply, { routes: { [GET_TURN]: json({ data: record() }) } });
   const iterator = turn.stream();
@@ -56,7 +56,7 @@ test("state() of a turn that goes on leaves its stream alone", async (t) => {
   assert.equal(textOf(turn), "Hello world!");
 });
 
-test("after a loop was left, waiting reads on after the last event", async (t) => {
+test("after a loop was left, a wait continues after the last event", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: logged(WHOLE) } });
   const iterator = turn.stream();
@@ -78,7 +78,7 @@ for (const [when, pieces] of [
   ["with all of it", [[...answer("Hi")]]],
   ["with its last chunk", [[created(), message(), text("Hi"), finished()], [done()]]],
 ]) {
-  test(`to leave the loop at turn.done is as good as its end: it comes ${when}`, async (t) => {
+  test(`leaving the loop at turn.done counts as its end: it comes ${when}`, async (t) => {
     const live = new LiveStream();
     const { turn, server } = await serveTurn(t, live.reply);
     const errors = [];
@@ -117,7 +117,7 @@ for (const [how, leave] of [
     assert.equal((await collect(iterator)).error.code, "aborted");
   }],
 ]) {
-  test(`who waits goes on waiting when the loop is left ${how}, on the same connection`, async (t) => {
+  test(`a wait continues when the loop is left ${how}, on the same connection`, async (t) => {
     const live = new LiveStream();
     const { turn, server } = await serveTurn(t, live.reply);
     const left = leave(turn, live);
@@ -213,7 +213,7 @@ for (const [name, ask] of Object.entries(TOGETHER)) {
 }
 
 for (const status of [401, 403, 404]) {
-  test(`waiting ends with an answer of ${status}`, async (t) => {
+  test(`a wait ends with an answer of ${status}`, async (t) => {
     const { turn, server } = await serveTurn(t, json({ data: record() }), {
       routes: { [GET_TURN]: json({ data: record() }), [SUBSCRIBE]: refusal(status) },
     });
@@ -231,7 +231,7 @@ test("a wait is one request, however long the turn", async (t) => {
   assert.deepEqual(server.asked, [START]);
 });
 
-test("a loop joins the reading of a wait, after the event that it names; a second one does not", async (t) => {
+test("a loop joins the read of a wait, after the event that it names; a second one does not", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply);
   const waiting = turn.waitForCompletion();
@@ -263,7 +263,7 @@ test("the deadline of a loop that has joined ends the loop", async (t) => {
   assert.equal(turn.snapshot().error, null);
 });
 
-test("a loop that stays takes the reading over from who waited", async (t) => {
+test("a loop that stays takes over the read from a wait", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const controller = new AbortController();
@@ -276,7 +276,7 @@ test("a loop that stays takes the reading over from who waited", async (t) => {
   assert.deepEqual(numbers((await reading).events), range(1, WHOLE.length));
 });
 
-test("a loop cannot join once listeners have had the first events, and is told so", async (t) => {
+test("a loop cannot join once listeners have had the first events, and gets an error", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const waiting = turn.waitForCompletion();
@@ -298,7 +298,7 @@ test("a loop cannot join once listeners have had the first events, and is told s
   assert.deepEqual(heard, range(1, WHOLE.length));
 });
 
-test("events wait for a listener until a mebibyte of the stream has come", async (t) => {
+test("events wait for a listener until one MiB of the stream has come", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveTurn(t, live.reply);
   const waiting = turn.waitForCompletion();
@@ -368,7 +368,7 @@ const FOUND = {
 };
 
 for (const [name, [start, routes, wait]] of Object.entries(FOUND)) {
-  test(`what waits is shown with its call, although ${name}`, async (t) => {
+  test(`pending actions are shown with their calls, although ${name}`, async (t) => {
     const { turn } = await serveTurn(t, start, {
       routes: { [TURN_EVENTS]: page([ASKED, required(["c1"])]), ...routes },
       options: { reconnect: RECONNECT },
@@ -380,7 +380,7 @@ for (const [name, [start, routes, wait]] of Object.entries(FOUND)) {
   });
 }
 
-test("what waits is shown with its call after a stream that began behind it", async (t) => {
+test("pending actions are shown with their calls after a stream that began later", async (t) => {
   const { session, server } = await serveSession(t, {
     [GET_TURN]: json({ data: record() }), [SUBSCRIBE]: logged(PAUSES), [TURN_EVENTS]: page([ASKED, required(["c1"])]),
   });
@@ -391,7 +391,7 @@ test("what waits is shown with its call after a stream that began behind it", as
   assert.deepEqual(server.asked, [GET_TURN, SUBSCRIBE, TURN_EVENTS]);
 });
 
-test("what waits is shown with the whole of its call where the server lost a part of it", async (t) => {
+test("pending actions are shown with their whole calls where the server lost a part", async (t) => {
   const lossy = frames(PAUSES.slice(0, 4)) + frames(PAUSES.slice(5), 6);
   const { turn, server } = await serveTurn(t, body(lossy, { type: "text/event-stream" }), { routes: { [TURN_EVENTS]: page([ASKED, required(["c1"])]) } });
   const check = watched(turn);
@@ -400,7 +400,7 @@ test("what waits is shown with the whole of its call where the server lost a par
   assert.deepEqual(server.asked, [START, TURN_EVENTS]);
 });
 
-test("a call that a sub-agent made in an earlier turn is shown with what waits for it", async (t) => {
+test("a call that a sub-agent made in an earlier turn is shown with its pending action", async (t) => {
   const waiting = required(["c1"], { thread_id: "sub", source_event_id: "m1" });
   const earlier = { ...ASKED, thread_id: "sub" };
   const { session, server } = await serveSession(t, {
@@ -423,7 +423,7 @@ test("a call that a sub-agent made in an earlier turn is shown with what waits f
   session.createTurn({ input: { type: "user.tool_approval", thread_id: "sub", tool_call_id: "c1", approval: { status: "allow" } } });
 });
 
-test("a list that cannot be read is said so, and read again by the next wait; the state is kept", async (t) => {
+test("a list that cannot be read is an error, and read again by the next wait; the state is kept", async (t) => {
   const { session, server } = await serveSession(t, { [GET_TURN]: json({ data: record(PAUSED) }), [TURN_EVENTS]: [refusal(403), refusal(500), page([ASKED, required(["c1"])])] });
   const turn = await session.getTurn("t1");
   const told = turn.snapshot();
@@ -438,7 +438,7 @@ test("a list that cannot be read is said so, and read again by the next wait; th
   assert.deepEqual(server.asked, [GET_TURN, TURN_EVENTS, TURN_EVENTS, TURN_EVENTS]);
 });
 
-test("a listed turn shows its answer at once, and once it was waited for all of it, in its order", async (t) => {
+test("a listed turn shows its answer at once, and after a wait all of it, in order", async (t) => {
   const [first, last] = [message("m1", { content: "Let me see.", finish_reason: "tool_calls" }), message("m2", { content: "Done.", finish_reason: "stop" })];
   const { session, server } = await serveSession(t, {
     [LIST_TURNS]: page([record({ ...DONE, output: last })]), [TURN_EVENTS]: [page([first], "p2"), page([toolResponse("c0", "ok"), last])],
@@ -455,7 +455,7 @@ test("a listed turn shows its answer at once, and once it was waited for all of 
   assert.deepEqual(server.asked, [LIST_TURNS, TURN_EVENTS, TURN_EVENTS]);
 });
 
-test("state() that is ahead of a stream tells what waits only when the snapshot has it", async (t) => {
+test("state() that is ahead of a stream reports pending actions only when the snapshot has them", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply, { routes: { [GET_TURN]: json({ data: record(PAUSED) }) } });
   const reading = collect(turn.stream());

@@ -1,17 +1,17 @@
-// What the tests of both adapters ask of their pages: which protocols are played, and what stands in a thread.
+// What the tests of both adapters share: the protocols to play, and reads of a thread.
 import assert from "node:assert/strict";
 import { ENGINE } from "../e2e/harness.mjs";
 import { representative } from "../rows.mjs";
 
 /** The protocols of this run: in a quick one of each kind of answer to a call. */
 export const PROTOCOLS = representative(["truefoundry", "trueforge", "tirea", "awaken", "aap", "ag-ui"], (name) => [name === "tirea" || name === "awaken" ? "live" : name === "aap" ? "aap" : "paused"]);
-/** Those whose calls are answered: with AG-UI a question is about no call. */
+/** Those whose calls are answered: with AG-UI a question belongs to no call. */
 export const CALLING = [...new Set([...PROTOCOLS, "ag-ui"])];
 /** Those of them whose questions are answered with a text. With AAP a question is allowed or denied. */
 export const ASKING = CALLING.filter((name) => name !== "aap");
 /** Those whose turns go on without a reader. */
 export const RESUMED = PROTOCOLS.filter((name) => ["truefoundry", "trueforge", "awaken"].includes(name));
-/** Those whose conversations can branch. */
+/** Those with branches in conversations. */
 export const BRANCHED = PROTOCOLS.filter((name) => ["truefoundry", "trueforge"].includes(name));
 
 export const box = (page) => page.getByLabel("Message", { exact: true });

@@ -52,7 +52,7 @@ describe("useChat", { concurrency: 4 }, () => {
       const page = await open({ protocol, id: "one" });
       await ask(page, "plain");
       assert.match(await lastAnswer(page).innerText(), /not a word is lost/);
-      // With AAP they were not allowed.
+      // With AAP they were not allowed to run.
       if (protocol !== "aap") {
         await ask(page, "tools");
         assert.ok((await states(page)).length > 0);
@@ -91,7 +91,7 @@ describe("useChat", { concurrency: 4 }, () => {
 
       await ask(page, "approval");
       await button(page, "Deny").click();
-      // It has no text if the server has told no result.
+      // It has no text if the server has sent no result.
       await page.waitForSelector(".call[data-state=output-denied]", { state: "attached" });
       await status(page, "ready");
       assert.notEqual(await lastAnswer(page).innerText(), allowed);
@@ -103,13 +103,13 @@ describe("useChat", { concurrency: 4 }, () => {
       await status(page, "ready");
       const all = await states(page);
       assert.deepEqual([...all.slice(0, 2), all.at(-1)], ["output-available", "output-denied", "output-available"]);
-      // A question about no call stands behind the calls.
+      // A question without a call comes after the calls.
       assert.equal(all.length, protocol === "ag-ui" ? 4 : 3);
       await close(page);
     });
   }
 
-  test("ag-ui: what is asked again under the same id is answered again", async () => {
+  test("ag-ui: a question that is repeated with the same id is answered again", async () => {
     const page = await open({ protocol: "ag-ui" });
     const posted = [];
     await page.route("**/ag-ui", (route) => {
@@ -146,7 +146,7 @@ describe("useChat", { concurrency: 4 }, () => {
   }
 
   for (const protocol of RESUMED) {
-    test(`${protocol}: a reload in the middle goes on, and one that waits for an approval can be answered`, async () => {
+    test(`${protocol}: a turn goes on after a reload in the middle, and one that waits for an approval can be answered`, async () => {
       const page = await open({ protocol, id: "one" });
       await ask(page, "plain");
       await say(page, "slow");
@@ -201,7 +201,7 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  test("a page that leaves an answer finds it when it comes back", async () => {
+  test("a page that leaves during an answer finds it on return", async () => {
     const page = await open({ id: "one", leave: "" });
     await say(page, "slow");
     await page.waitForSelector("[data-role=assistant] .text");
@@ -216,7 +216,7 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  test("a page that makes its transport in each render asks again in place, also after a stop", async () => {
+  test("a page that makes its transport in each render regenerates in place, also after a stop", async () => {
     const page = await open({ remade: "", id: "one" });
     await ask(page, "hello");
     await page.evaluate(() => render());
@@ -274,7 +274,7 @@ describe("useChat", { concurrency: 4 }, () => {
   });
 
   for (const protocol of BRANCHED) {
-    test(`${protocol}: a question is edited, and an answer asked for again`, async () => {
+    test(`${protocol}: a question is edited, and an answer regenerated`, async () => {
       const page = await open({ protocol, id: "one" });
       await ask(page, "reasoning");
       await button(page, "Edit").click();
@@ -291,7 +291,7 @@ describe("useChat", { concurrency: 4 }, () => {
     });
   }
 
-  test("aap: without branches an answer is asked for again in a new turn, and an edit is refused, with the reason", async () => {
+  test("aap: without branches an answer is regenerated in a new turn, and an edit is refused, with the reason", async () => {
     const page = await open({ protocol: "aap" });
     await ask(page, "reasoning");
     for (const turns of [2, 3]) {
@@ -305,7 +305,7 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  test("an error is shown, and tried again", async () => {
+  test("an error is shown, and retried", async () => {
     const page = await open();
     await say(page, "error");
     await status(page, "error");
@@ -331,7 +331,7 @@ describe("useChat", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  test("sub-agents are parts of their own, and what they ask is answered", async () => {
+  test("sub-agents are parts of their own, and their questions are answered", async () => {
     const page = await open();
     await ask(page, "subagents");
     assert.deepEqual((await page.$$eval(".thread", (all) => all.map(({ dataset }) => dataset.status))).sort(), ["done", "done", "error"]);

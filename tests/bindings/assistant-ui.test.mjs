@@ -45,7 +45,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
       assert.match(await lastAnswer(page).innerText(), /not a word is lost/);
       await ask(page, "reasoning");
       assert.notEqual(await page.locator(".reasoning").last().innerText(), "");
-      // With AAP they were not allowed.
+      // With AAP they were not allowed to run.
       if (protocol !== "aap") {
         await ask(page, "tools");
         assert.deepEqual(new Set(await page.$$eval(".call", (calls) => calls.map(({ dataset }) => dataset.status))), new Set(["complete"]));
@@ -143,7 +143,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
   }
 
   for (const protocol of RESUMED) {
-    test(`${protocol}: a reload in the middle goes on, and one that waits for an approval can be answered`, async () => {
+    test(`${protocol}: a turn goes on after a reload in the middle, and one that waits for an approval can be answered`, async () => {
       const page = await open({ protocol });
       await ask(page, "plain");
       await say(page, "slow");
@@ -176,7 +176,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
   });
 
   for (const protocol of BRANCHED) {
-    test(`${protocol}: questions are edited, answers asked for again, and branches shown`, async () => {
+    test(`${protocol}: questions are edited, answers regenerated, and branches shown`, async () => {
       const page = await open({ protocol });
       await ask(page, "plain");
       await ask(page, "reasoning");
@@ -212,7 +212,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  test("what is written stays with its conversation", async () => {
+  test("a draft stays with its conversation", async () => {
     const page = await open();
     const written = (text) => page.waitForFunction((wanted) => document.querySelector("[aria-label=Message]")?.value === wanted, text);
     await type(box(page), "half a thought");
@@ -303,7 +303,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  test("an error is shown, and tried again", async () => {
+  test("an error is shown, and retried", async () => {
     const page = await open();
     await ask(page, "error", "failed");
     assert.notEqual(await page.innerText("[role=alert]"), "");
@@ -332,7 +332,7 @@ describe("assistant-ui", { concurrency: 4 }, () => {
     await close(page);
   });
 
-  test("sub-agents are messages of their calls, and what they ask is answered", async () => {
+  test("sub-agents are messages of their calls, and their questions are answered", async () => {
     const page = await open();
     await ask(page, "subagents");
     assert.ok((await page.locator(".call .sub-agent").count()) >= 2);

@@ -1,6 +1,6 @@
 // Builds the apps, each by its framework's usual tool, into `dist/`: a page in `NAME/`, and for servers `NAME-server/`.
 // The starter pages are built the same way, into `starter-NAME/`.
-//   node build.mjs [NAME…]      without names all of this run
+//   node build.mjs [NAME…]      without names all apps of this run
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ function installPackage(home) {
   for (const part of ["package.json", "dist"]) cpSync(join(PACKAGE, part), join(place, part), { recursive: true });
 }
 
-/** Where each app has the component that the guide shows for its framework. */
+/** The path in each app of the component that the guide shows for its framework. */
 const GUIDES = {
   react: "react/guide.tsx",
   vue: "vue/Guide.vue",
@@ -34,7 +34,7 @@ const GUIDES = {
   angular: "angular/src/guide.ts",
 };
 
-/** Where the pages have the components of the guides that have one each, all for React. */
+/** The paths of the components of guides with one component each, all for React. */
 const SINGLE = { conversation: "react/chat.tsx", "assistant-ui": "adapters/assistant.tsx", "use-chat": "adapters/use-chat.tsx" };
 
 /** Writes the guides' components into the apps. */
@@ -58,7 +58,7 @@ async function buildWithVite(name, { folder, page, server, react, plugins }) {
   const entry = { name: "entry", transformIndexHtml: { order: "pre", handler: (html) => html.replace("/page", `/${folder}/${page}`) } };
   await build({ ...common, plugins: [entry, ...plugins()], build: output(name) });
   if (!server) return;
-  // React 18 has to be inside: outside it would be the other one.
+  // React 18 has to be bundled: as an external module it would be the newer one.
   const noExternal = react ? true : [];
   const rollupOptions = { output: { entryFileNames: "server.mjs" } };
   await build({ ...common, plugins: plugins(), ssr: { noExternal }, build: { ...output(`${name}-server`), ssr: join(FOLDER, folder, server), rollupOptions } });
@@ -70,7 +70,7 @@ function buildAngular(project) {
   execFileSync(process.execPath, ["node_modules/@angular/cli/bin/ng.js", "build", project], { cwd: ANGULAR, stdio: "inherit" });
 }
 
-/** Puts a starter page together as its user does: the framework's own files, and those that all have in common. */
+/** Assembles a starter page as its user does: the framework's own files, and those that all have in common. */
 function copyStarter(name, folder) {
   rmSync(folder, { recursive: true, force: true });
   cpSync(join(STARTER_FILES, name), folder, { recursive: true });

@@ -34,7 +34,7 @@ for (const name of Object.keys(FRAMEWORKS).filter((name) => name.startsWith("rea
     await page.getByRole("button", { name: "Send what waits" }).waitFor();
     await page.waitForFunction(() => document.querySelector("main").dataset.phase === "idle");
 
-    // After a reload it is still there, and is sent when it is released.
+    // After a reload the message is still there, and is sent when it is released.
     await page.reload();
     await page.waitForFunction(() => "bindings" in globalThis);
     await show(page, true);

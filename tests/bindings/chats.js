@@ -42,7 +42,7 @@ export async function openRunning(input) {
   return { chat, requests, listeners: () => listeners, whole };
 }
 
-/** Over how many frames an answer is spread. */
+/** The number of frames over which an answer is spread. */
 const FRAMES = 60;
 
 /**

@@ -58,12 +58,12 @@ for (const name of Object.keys(FRAMEWORKS).filter((name) => name.startsWith("rea
     assert.deepEqual(rows, ["a", "b"].map((key) => ["message", "call", "thread", "turn"].map((part) => `talk's ${part} ${key}`).join(", ")));
     assert.equal(after[0], "text 50, talk's call a, talk's thread a, talk's turn a");
     assert.equal(after[1], rows[1]);
-    // What the compiler keeps is not counted.
+    // Renderings that the compiler caches are not counted.
     assert.ok((counts["row a"] ?? 0) <= 50 && Object.keys(counts).every((counted) => counted === "row a"), JSON.stringify(counts));
     await page.context().close();
   });
 
-  test(`${name}: in StrictMode, 20 components attach a conversation 20 times, and then it is free`, async () => {
+  test(`${name}: in StrictMode, 20 components attach a conversation 20 times, and then release it`, async () => {
     const page = await openApp(world, name);
     const attached = await page.evaluate(async () => {
       const { mount, makeConversation, frames } = bindings;

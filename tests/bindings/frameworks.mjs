@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { IS_QUICK } from "../rows.mjs";
 
 const FOLDER = import.meta.dirname;
-/** Plugins are loaded when they are needed: a quick run has few frameworks. */
+/** Plugins are loaded on demand: a quick run has few frameworks. */
 const plugin = async (name, options) => (await import(name)).default(options);
 
 const react = () => plugin("@vitejs/plugin-react");
@@ -22,7 +22,7 @@ const ALL = {
 
 const QUICK = ["react-19", "svelte"];
 
-/** Those of this run. */
+/** The frameworks of this run. */
 export const FRAMEWORKS = Object.fromEntries(Object.entries(ALL).filter(([name]) => !IS_QUICK || QUICK.includes(name)));
 
 /** The pages of the adapters. */

@@ -1,4 +1,4 @@
-// What each framework's page has in common. A page hands over its `mount(element, props)`, which shows the app and returns
+// What each framework's page has in common. A page passes its `mount(element, props)`, which shows the app and returns
 // `{ update(props), unmount() }`. The app calls `drawn` whenever a component renders.
 import { connect } from "turnwire";
 import { openChat, openRunning } from "./chats.js";
@@ -15,13 +15,13 @@ export function drawn(component, text = "") {
   return text;
 }
 
-/** What a reader shows: whose value it is, and the value. */
+/** What a reader shows: the source's name, and the value. */
 export const label = (source, value) => `${source.name}: ${value}`;
 
-/** Runs when the page has nothing else to do; it is said to be idle where a browser cannot tell. */
+/** Runs when the page is idle, or soon where a browser has no idle callbacks. */
 const whenIdle = (act) => (globalThis.requestIdleCallback ? requestIdleCallback(act, { timeout: 2000 }) : setTimeout(act, 50));
 
-/** Two frames, and what they left to do: a framework on a slow machine puts off its effects. */
+/** Two frames, and the work after them: a framework on a slow machine delays its effects. */
 export const frames = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => whenIdle(resolve))));
 
 /** Installs `globalThis.bindings` for the tests. */

@@ -39,7 +39,7 @@ for (const name of REACTS) {
   // React 18 has no Activity.
   const ways = name === "react-18" ? ["unmounted"] : ["hidden", "unmounted"].slice(0, IS_QUICK ? 1 : 2);
   for (const way of ways) {
-    test(`${name}: a chat that is ${way} while an answer streams is there at once when it comes back`, async () => {
+    test(`${name}: a chat that is ${way} while an answer streams is shown at once when it returns`, async () => {
       const page = await openApp(world, name);
       const seen = await page.evaluate(async (way) => {
         const { mount, openRunning, frames } = bindings;
@@ -79,7 +79,7 @@ for (const name of REACTS) {
 
 // React 18 has no `use`.
 for (const name of REACTS.filter((react) => react !== "react-18")) {
-  test(`${name}: a component that suspends until the turns are read tells others nothing while it renders`, async () => {
+  test(`${name}: a component that suspends until the turns are read notifies no others while it renders`, async () => {
     const page = await openApp(world, name);
     const seen = await page.evaluate(async () => {
       const { mount, openRunning, frames } = bindings;

@@ -1,4 +1,4 @@
-// What only React does to a component that reads a source: it renders twice, waits, drops renderings, and renders in slices.
+// What only React does to a component that reads a source: double rendering, suspending, dropped renderings, and rendering in slices.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAMEWORKS } from "./frameworks.mjs";
@@ -108,7 +108,7 @@ async function transitions({ external, count }) {
 }
 
 for (const name of REACTS) {
-  test(`${name}: a transition is not held up by a source that changes each frame`, async (context) => {
+  test(`${name}: a transition is not delayed by a source that changes each frame`, async (context) => {
     const page = await openApp(world, name);
     const { rest, changing, told } = await page.evaluate(transitions, { external: false, count: 7 });
     context.diagnostic(`${rest.toFixed()} ms at rest, ${changing.toFixed()} ms with ${told} changes`);
@@ -119,7 +119,7 @@ for (const name of REACTS) {
   });
 }
 
-test("the same with useSyncExternalStore is held up", async (context) => {
+test("the same with useSyncExternalStore is delayed", async (context) => {
   const page = await openApp(world, REACTS[0]);
   const { rest, changing } = await page.evaluate(transitions, { external: true, count: 1 });
   context.diagnostic(`${rest.toFixed()} ms at rest, ${changing.toFixed()} ms with changes`);

@@ -1,4 +1,4 @@
-// A component that reads a source, in each framework: what renders when, and who listens.
+// A component that reads a source, in each framework: when it renders, and its listeners.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAMEWORKS } from "./frameworks.mjs";
@@ -39,7 +39,7 @@ inEach(
   ({ after, seen, left }) => {
     assert.deepEqual(seen, Array.from({ length: 50 }, (_, at) => `one: ${at + 1}`));
     const { reader, "reader's commit": commits = 50, ...others } = after;
-    // A reader whose rendering the compiler keeps has fewer.
+    // A reader whose rendering the compiler caches has fewer.
     assert.ok(reader === 50 && commits === 50, JSON.stringify(after));
     assert.deepEqual(others, {});
     assert.equal(left, 0);
@@ -60,7 +60,7 @@ inEach(
   },
   ({ count, shown }, name) => {
     assert.deepEqual(shown, ["one: 50"]);
-    // Solid's effects run at once; what is told once a frame is what they run for.
+    // Solid's effects run at once; they run once for each notification, which comes once a frame.
     assert.equal(count, name === "solid" ? 50 : 1);
   },
 );
@@ -92,7 +92,7 @@ inEach(
     const before = one.listeners;
     reset();
     app.update({ source: two });
-    // Told between the change of the source and its effects.
+    // Notified between the change of the source and its effects.
     one.set("one's, late");
     await frames();
     const swapped = { shown: shown(), listeners: [one.listeners, two.listeners] };

@@ -45,7 +45,7 @@ function write(folder, place, files) {
 
 const world = useApps();
 
-/** The development servers: each returns its address, what saves the component, and what ends it. */
+/** The development servers: each returns its address, a function that saves the component, and one that ends the server. */
 const SERVERS = {
   async Vite() {
     const folder = join(DIST, "refresh");
@@ -65,7 +65,7 @@ const SERVERS = {
       "app/page.jsx": 'import { View } from "./view.jsx";\nexport default function Page() {\n  return <View />;\n}\n',
     });
     for (const file of ["package.json", "package-lock.json", "next.config.mjs", "app/layout.jsx"]) cpSync(join(NEXT, file), join(folder, file));
-    // Not `npm ci`: the lock file of the matrix names packages of platforms for which a mirror may have none.
+    // Not `npm ci`: the lock file of the matrix names packages of platforms that a mirror may lack.
     execFileSync("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
     cpSync(join(import.meta.dirname, "node_modules", "turnwire"), join(folder, "node_modules", "turnwire"), { recursive: true });
     const server = spawn(process.execPath, [join(folder, "node_modules/next/dist/bin/next"), "dev", "--port", "0", "--hostname", "127.0.0.1"], {

@@ -16,7 +16,7 @@ for (const name of Object.keys(FRAMEWORKS)) {
   });
 }
 
-test("svelte: a store is subscribed to while a page renders on a server, and then no more", async () => {
+test("svelte: a store is subscribed to while a page renders on a server, and not after that", async () => {
   const { render } = await import(serverOf("svelte"));
   const source = makeSource("one", "said on a server");
   assert.match(await render({ source, stored: true }), /one: said on a server/);

@@ -5,12 +5,12 @@ export function makeSource(name, value) {
   const listeners = new Set();
   const source = {
     name,
-    /** How often it was subscribed to. */
+    /** The number of subscriptions. */
     subscriptions: 0,
     get listeners() {
       return listeners.size;
     },
-    /** What happens after the next `get`, and what at the next `subscribe`. */
+    /** Called after the next `get`, and at the next `subscribe`. */
     afterGet: undefined,
     atSubscribe: undefined,
     get: () => {

@@ -1,5 +1,5 @@
 // The starter pages, as their users see them: a chat with approvals, questions, a queue, stop, retry, and a reload in the
-// middle. And the guide that shows them, which has the files as they are.
+// middle. And the guide that shows them, which has the same files.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { useApps } from "./world.mjs";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const FILES = join(ROOT, "www", "starters");
-/** The pages as they were built: with what all have in common. */
+/** The pages as they were built: with the files that all share. */
 const COPIES = join(import.meta.dirname, "starters");
 const GUIDE = readFileSync(join(ROOT, "docs/guides/starters.md"), "utf8");
 const isShown = (text) => GUIDE.includes(`\n${text}\`\`\``);
@@ -41,7 +41,7 @@ async function open(name, prepare) {
   return page;
 }
 
-/** Waits until the page says that the conversation does this. Of one that does nothing it says nothing. */
+/** Waits until the page shows this state of the conversation. For an idle one it shows none. */
 const phase = (page, name) => (name === "idle" ? page.waitForFunction(isIdle) : page.locator(".status p", { hasText: name }).waitFor());
 const isIdle = () => document.querySelector("form") !== null && document.querySelector(".status p") === null;
 const button = (page, name) => page.getByRole("button", { name });
@@ -93,10 +93,10 @@ async function complaints(page) {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
-// Most of their time they wait for an agent.
+// They mostly wait for an agent.
 describe("starters", { concurrency: 2 }, () => {
   for (const name of PLAYED) {
-    test(`${name}: an answer streams, and after a reload in the middle it goes on`, async () => {
+    test(`${name}: an answer streams, and goes on after a reload in the middle`, async () => {
       const page = await open(name);
       await page.evaluate(watchRow);
       await say(page, "long 20000");
@@ -104,7 +104,7 @@ describe("starters", { concurrency: 2 }, () => {
       await page.waitForSelector(".assistant");
       await phase(page, "idle");
       const lengths = await page.evaluate(() => seen.lengths);
-      // How many frames show a part of it depends on the machine. One that takes longer is seen to grow below.
+      // How many frames show a part of it depends on the machine. The growth of a longer one is checked below.
       assert.deepEqual(lengths, lengths.toSorted((a, b) => a - b));
 
       await say(page, "slow");
@@ -170,13 +170,13 @@ describe("starters", { concurrency: 2 }, () => {
       await close(page);
     });
 
-    test(`${name}: what failed says so, and is tried again`, async () => {
+    test(`${name}: a failed turn says so, and is retried`, async () => {
       const page = await open(name);
       await say(page, "error");
       await phase(page, "failed");
       assert.match(await textOf(page, ".end"), /\w+.*\s*retry$/i);
       assert.deepEqual(await complaints(page), []);
-      // It may fail again between two looks at the page.
+      // It may fail again between two reads of the page.
       await page.evaluate(() => {
         globalThis.phases = [];
         const look = () => phases.push(document.querySelector(".status p")?.textContent);
@@ -228,7 +228,7 @@ describe("starters", { concurrency: 2 }, () => {
     });
 
     if (name in TYPED) {
-      test(`${name}: its types hold, as the project of Vite's template sets them`, ABOUT_FILES, () => {
+      test(`${name}: its types are right, with the settings of Vite's template`, ABOUT_FILES, () => {
         const files = ownFiles(name, COPIES).filter((file) => /\.tsx?$/.test(file));
         const { stdout, status } = spawnSync(process.execPath, [TSC, ...TEMPLATE, ...TYPED[name], ...files], { cwd: join(COPIES, name), encoding: "utf8" });
         assert.equal(stdout, "");
@@ -238,6 +238,6 @@ describe("starters", { concurrency: 2 }, () => {
   }
 });
 
-test("the guide shows what all have in common", ABOUT_FILES, () => {
+test("the guide shows the files that all share", ABOUT_FILES, () => {
   assert.ok(isShown(readFileSync(join(FILES, "chat.ts"), "utf8")));
 });

@@ -1,5 +1,5 @@
-// The guide's component in each framework, with a turn that streams from the gateway: its text is complete, and nothing listens
-// when it is gone.
+// The guide's component in each framework, with a turn that streams from the gateway: its text is complete, and no listener stays
+// when it is unmounted.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAMEWORKS } from "./frameworks.mjs";
@@ -8,7 +8,7 @@ import { openApp, useApps } from "./world.mjs";
 const world = useApps();
 
 for (const name of Object.keys(FRAMEWORKS)) {
-  test(`${name}: a turn is shown while it streams, and whole`, async () => {
+  test(`${name}: a turn is shown while it streams, and at its end`, async () => {
     const page = await openApp(world, name);
     const { texts, shown, whole, status, unsubscribed } = await page.evaluate(async () => {
       const client = await bindings.connect({ baseUrl: `${location.origin}/demo`, headers: { "x-turnwire-delay-ms": "1" } });

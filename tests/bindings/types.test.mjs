@@ -1,4 +1,4 @@
-// The bindings' types beside those of the frameworks, from the oldest compiler that the package is for.
+// The bindings' types beside those of the frameworks, from the oldest supported compiler on.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ for (const name of languages) {
     test(`${name}'s types with TypeScript ${version}`, () => {
       // The newest compiler checks the declarations themselves, and knows an option that the others do not. Some frameworks' own need newer ones than 5.4.
       const known = Number(version) < 6 ? SHARED.slice(1) : SHARED;
-      // The AI SDK's own need Node's.
+      // The AI SDK's own types need Node's.
       const options = Number(version) < 6 || name === "adapters" ? [...known, "--skipLibCheck"] : known;
       const { stdout, status } = spawnSync(process.execPath, [join(ROOT, place, "bin/tsc"), ...options, "--typeRoots", "types", ...PROJECTS[name].split(" ")], { cwd: FOLDER, encoding: "utf8" });
       assert.equal(stdout, "");

@@ -1,8 +1,8 @@
-// What the tests stand on: the apps, which `build.mjs` has built, a gateway that serves them, and a browser.
+// The base of the tests: the apps that `build.mjs` has built, a gateway that serves them, and a browser.
 import { useWorld } from "../e2e/harness.mjs";
 import { DIST } from "./build.mjs";
 
-/** Registers the world of one file of tests. */
+/** Sets up the world of one test file. */
 export const useApps = () => useWorld({ www: DIST });
 
 /** Opens the page of a framework, with `globalThis.bindings` in it. */

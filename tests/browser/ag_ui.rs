@@ -94,7 +94,7 @@ async fn a_run_whose_connection_breaks_is_incomplete_with_what_came() {
 }
 
 #[wasm_bindgen_test]
-async fn a_page_where_no_agent_is_told_of() {
+async fn a_path_without_an_agent_is_an_error_with_its_status() {
     let base_url = [gateway_url(), "/nowhere"].concat();
     let client = Client::connect(ConnectOptions::new(base_url).protocol("ag-ui")).expect("it is a URL");
     let session = client.create_session("agent").await.expect("it needs no server");

@@ -74,7 +74,7 @@ async fn a_script_answers_an_approval_and_stops_a_stream() {
 }
 
 #[wasm_bindgen_test]
-async fn errors_have_a_code_and_what_the_server_said() {
+async fn errors_have_a_code_and_the_servers_message() {
     let told = run(
         "truefoundry",
         "/demo",

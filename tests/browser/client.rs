@@ -22,7 +22,7 @@ const STREAM: &str = include_str!("../fixtures/truefoundry/plain.sse");
 const QUICK: Reconnect = Reconnect { max_attempts: 3, base_delay: 1, max_delay: 5 };
 
 /// Answers with `pieces` of the stream, one a request: the first to the start, the others to subscriptions. Before
-/// the start it is asked for the session's newest turn.
+/// the start the session's newest turn is read.
 const FETCH: &str = "
     const asked = [];
     globalThis.fetch = async (request) => {
@@ -39,7 +39,7 @@ const FETCH: &str = "
     };
     return asked;";
 
-/// The stream up to the middle of a frame, an answer that is no stream, and the stream once more from a
+/// The stream up to the middle of a frame, an answer that is not a stream, and the stream again from a
 /// bit before.
 fn pieces() -> Array {
     let at = STREAM.find("id: 40\n").expect("it has forty events");
@@ -151,7 +151,7 @@ async fn options_that_cannot_work_are_refused_at_once() {
 }
 
 #[wasm_bindgen_test]
-async fn a_dropped_stream_is_no_end_and_another_one_goes_on() {
+async fn a_dropped_stream_is_not_the_end_and_another_one_goes_on() {
     let turn = session().await.create_turn("plain").expect("a text is an input");
     let mut events = turn.stream().expect("it is new").numbered();
     assert_eq!(turn.stream().expect_err("it is streamed").code, ErrorCode::TurnAlreadyStreamed);
@@ -253,7 +253,7 @@ async fn a_relay_keeps_what_a_broken_connection_leaves() {
         let resumed =
             told.borrow().iter().filter(|event| matches!(event, ConnectionEvent::Resumed { .. })).count();
         assert_eq!(resumed, 2, "{protocol}: {:?}", told.borrow());
-        // One start before the relay, and one behind it.
+        // One start before the relay, and one after it.
         let starts = journal(&session.id()).await;
         assert_eq!(
             starts.iter().filter(|request| request["on"] == "create").count(),
@@ -371,7 +371,7 @@ async fn each_protocol_of_the_gateway_has_a_turn() {
 }
 
 #[wasm_bindgen_test]
-async fn a_server_that_ends_a_turn_with_an_error_is_told_by_the_snapshot() {
+async fn an_error_of_the_server_is_in_the_snapshot() {
     let turn = session().await.create_turn("error").expect("a text is an input");
     assert!(matches!(turn.wait_for_completion().await, Ok(TerminalState::Error { .. })));
     let error = turn.snapshot().error.expect("it failed");

@@ -12,9 +12,9 @@ use super::tap::Tap;
 use super::wasm_bindgen_test;
 
 #[wasm_bindgen_test]
-async fn what_is_asked_inside_of_a_stream_has_a_clock() {
+async fn requests_inside_a_stream_have_a_clock() {
     let plain = play(&server("0.2"), "subagents").await;
-    // The silence has a clock, too, but signs of life come as long as they are asked for.
+    // The silence has a clock, too, but pings are answered.
     let server = server("0.2").with_timeouts(500, 500);
     let session = session(&server).await;
     plan(&session, json!([{"on": "turn-events", "fault": "lost-response", "times": 1}])).await;
@@ -25,7 +25,7 @@ async fn what_is_asked_inside_of_a_stream_has_a_clock() {
 }
 
 #[wasm_bindgen_test]
-async fn what_a_resumed_stream_reads_has_a_clock() {
+async fn reads_of_a_resumed_stream_have_a_clock() {
     let plain = play(&server("0.2"), "tools").await;
     for skip in [0, 1] {
         let server = server("0.2").with_timeouts(500, 500);
@@ -43,7 +43,7 @@ async fn what_a_resumed_stream_reads_has_a_clock() {
 }
 
 #[wasm_bindgen_test]
-async fn a_response_that_is_late_costs_nothing_as_long_as_it_is_in_time() {
+async fn a_slow_response_within_its_time_changes_nothing() {
     let server = server("0.2").with_timeouts(2000, 2000);
     let session = session(&server).await;
     plan(&session, json!([{"on": "turn-events", "fault": "slow-head:300", "times": 1}])).await;
@@ -73,7 +73,7 @@ async fn a_stream_that_is_left_has_no_clocks() {
 }
 
 #[wasm_bindgen_test]
-async fn what_a_turn_needs_and_cannot_ask_for_is_asked_on_another_connection() {
+async fn a_request_that_cannot_be_sent_is_sent_on_another_connection() {
     let tap = Tap::new();
     tap.fill_after(r#""turn/start""#);
     let played = play(&server("0.2"), "subagents").await;

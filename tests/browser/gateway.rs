@@ -46,7 +46,7 @@ pub(super) fn server(delay: &str) -> Server {
     Server::new(&address, TurnRpc::new(Dialect::Gateway))
 }
 
-/// What the gateway's control route answers.
+/// The answer of the gateway's control route.
 async fn control(method: gloo_net::http::Method, path: &str, body: Option<Json>) -> Json {
     let url = ["http://", gateway(), "/_gateway/sessions/", path].concat();
     let request = gloo_net::http::RequestBuilder::new(&url).method(method);

@@ -46,7 +46,7 @@ async fn during<T>(script: &str, work: impl Future<Output = T>) -> T {
     }
 }
 
-/// The same in a turn that has begun: a page that comes back before it has sent anything has nothing to mend.
+/// The same in a turn that has begun: a page that returns before it has sent anything has nothing to recover.
 async fn during_turn(script: &str, server: &Server) -> Played {
     let session = session(server).await;
     let events = async {
@@ -91,7 +91,7 @@ async fn a_page_that_is_only_shown_keeps_its_connection() {
 }
 
 #[wasm_bindgen_test]
-async fn a_page_that_is_shown_looks_at_the_clock_on_the_wall() {
+async fn a_page_that_is_shown_reads_the_wall_clock() {
     let server = server("0.2").with_timeouts(LONG, LONG);
     break_next("stall:12").await;
     // As after a sleep, in which timers stand still.
@@ -135,8 +135,8 @@ async fn a_wait_ends_when_the_page_comes_back() {
     played.demand_whole("hurried");
 }
 
-/// Answers the start with the beginning of a stream that has no end, and all others with the whole one. Before the start it
-/// is asked for the session's newest turn.
+/// Answers the start with the beginning of a stream that has no end, and all others with the whole one. Before the start
+/// the session's newest turn is read.
 const FETCH: &str = "
     let isFirst = true;
     globalThis.fetch = async ({ method, url }) => {

@@ -1,5 +1,5 @@
 //! A socket whose server is a script in the page: what the development gateway does not do. It speaks as Codex
-//! app-server does, asks for consent, and can be slow to take what is sent.
+//! app-server does, asks for consent, and can be slow to read.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -101,7 +101,7 @@ impl Scripted {
         serde_json::from_str(&String::from(text)).expect("it is JSON")
     }
 
-    /// What the client said, by its methods; a response is `-`.
+    /// The client's messages, by their methods; a response is `-`.
     fn methods(&self) -> Vec<String> {
         let said = self.get("said");
         let said = said.as_array().expect("it is a list").iter();
@@ -132,7 +132,7 @@ fn turn(server: &Server) -> TurnDriver {
     driver
 }
 
-/// Nothing was said in the thread before.
+/// The thread has no earlier turns.
 fn new_thread() -> StartTrace {
     StartTrace { newest: Newest::None, ..StartTrace::default() }
 }
@@ -145,7 +145,7 @@ fn input_of(json: &Json) -> TurnInput {
 
 /// Reads a turn to its end, with consent when it is asked for.
 async fn consent(server: &Rc<Server>) -> TurnDriver {
-    // As people take their time: the connection may break meanwhile.
+    // People take their time, and the connection may break meanwhile.
     consent_after(30, server).await
 }
 
@@ -178,7 +178,7 @@ async fn consent_after(delay: u32, server: &Rc<Server>) -> TurnDriver {
 }
 
 #[wasm_bindgen_test]
-async fn a_server_is_greeted_and_what_it_asks_is_answered() {
+async fn a_server_is_initialized_and_its_questions_are_answered() {
     let page = Scripted::new();
     consent(&server()).await;
     let expected = ["initialize", "initialized", "thread/resume", "turn/start", "-"];
@@ -188,7 +188,7 @@ async fn a_server_is_greeted_and_what_it_asks_is_answered() {
 }
 
 #[wasm_bindgen_test]
-async fn every_connection_is_greeted_and_what_waits_is_told_once() {
+async fn every_connection_is_initialized_and_pending_actions_are_reported_once() {
     let page = Scripted::new();
     page.set("cuts", 1.0);
     // By then there is another connection, however busy the machine is.
@@ -208,7 +208,7 @@ async fn every_connection_is_greeted_and_what_waits_is_told_once() {
 }
 
 #[wasm_bindgen_test]
-async fn what_is_not_taken_is_not_sent_and_a_start_of_it_is_tried_again() {
+async fn messages_that_are_not_read_are_not_sent_and_a_start_is_tried_again() {
     let page = Scripted::new();
     let server = server();
     let list = || server.ask(Call::ListAgents, Object::new());
@@ -263,7 +263,7 @@ async fn a_front_end_that_closes_its_connection_gets_another_one() {
 }
 
 #[wasm_bindgen_test]
-async fn what_is_too_large_to_be_sent_is_refused_for_good_and_costs_nothing_else() {
+async fn a_message_too_large_to_send_is_refused_for_good_and_affects_nothing_else() {
     let page = Scripted::new();
     let server = server();
     let mut driver = turn(&server);
@@ -280,7 +280,7 @@ async fn what_is_too_large_to_be_sent_is_refused_for_good_and_costs_nothing_else
 }
 
 #[wasm_bindgen_test]
-async fn what_is_to_be_sent_counts_with_what_waits() {
+async fn a_message_to_be_sent_counts_with_the_buffered_ones() {
     let page = Scripted::new();
     let server = server();
     page.set("padding", 1.0);
@@ -293,7 +293,7 @@ async fn what_is_to_be_sent_counts_with_what_waits() {
 }
 
 #[wasm_bindgen_test]
-async fn a_response_that_is_too_large_costs_the_others_nothing() {
+async fn a_response_that_is_too_large_does_not_affect_the_others() {
     let page = Scripted::new();
     let server = Rc::new(codex().with_largest_response(2000));
     let list = || server.ask(Call::ListAgents, Object::new());
@@ -307,7 +307,7 @@ async fn a_response_that_is_too_large_costs_the_others_nothing() {
 }
 
 #[wasm_bindgen_test]
-async fn a_response_that_comes_twice_is_no_event() {
+async fn a_repeated_response_is_no_event() {
     let page = Scripted::new();
     let last = consent(&server()).await.reader().machine().cursor().last();
     page.set("echoes", 1.0);
@@ -316,7 +316,7 @@ async fn a_response_that_comes_twice_is_no_event() {
 }
 
 #[wasm_bindgen_test]
-async fn a_sign_of_life_that_cannot_be_asked_for_is_asked_for_later() {
+async fn a_ping_that_cannot_be_sent_is_sent_later() {
     let page = Scripted::new();
     let server = Rc::new(codex().with_timeouts(5000, 1200));
     let waits = async {
@@ -324,7 +324,7 @@ async fn a_sign_of_life_that_cannot_be_asked_for_is_asked_for_later() {
             TimeoutFuture::new(1).await;
         }
         page.set("buffered", 17.0 * 1024.0 * 1024.0);
-        // It is asked for after 600 milliseconds, and again after 900.
+        // It is due after 600 milliseconds, and again after 900.
         TimeoutFuture::new(750).await;
         page.set("buffered", 0.0);
     };
@@ -352,7 +352,7 @@ async fn a_thread_that_the_server_unloads_while_its_turn_is_read_is_subscribed_t
 }
 
 #[wasm_bindgen_test]
-async fn a_conversation_that_the_server_has_lost_does_not_go_on_as_if_nothing_was() {
+async fn a_conversation_that_the_server_has_lost_is_an_error_when_it_continues() {
     let page = Scripted::new();
     let server = Server::new("https://codex.test/any", TurnRpc::new(Dialect::Gateway));
     let params = |members: &[(&'static str, &str)]| {
@@ -363,7 +363,7 @@ async fn a_conversation_that_the_server_has_lost_does_not_go_on_as_if_nothing_wa
         params
     };
     server.ask(Call::GetSession, params(&[("session_id", "t")])).await.expect("it is there");
-    // From then on it is another thread of the same id.
+    // From then on it is another thread with the same id.
     page.set("created", 1_700_000_001.0);
     let cancel = params(&[("session_id", "t"), ("turn_id", "u")]);
     let error = server.ask(Call::CancelTurn, cancel).await.expect_err("nothing of it is left");

@@ -74,7 +74,7 @@ async fn many_share_one_connection_and_its_loss() {
 }
 
 #[wasm_bindgen_test]
-async fn what_the_server_refuses_is_an_error_of_its_own_code() {
+async fn a_refusal_of_the_server_is_an_error_with_its_code() {
     let server = server("5");
     let nowhere = server.ask(Call::GetTurn, params([("session_id", "nowhere"), ("turn_id", "none")])).await;
     let error = nowhere.expect_err("there is no such turn");
@@ -142,7 +142,7 @@ async fn a_reader_that_leaves_does_not_stop_the_turn() {
 }
 
 #[wasm_bindgen_test]
-async fn a_silent_turn_is_no_silence() {
+async fn a_silent_turn_is_not_a_silent_connection() {
     let server = server("0.2&fault=silence:1500").with_timeouts(500, 500);
     let played = play(&server, "plain").await;
     played.demand_whole("silence");
@@ -158,7 +158,7 @@ async fn a_connection_without_an_answer_in_time_is_replaced() {
         let look = || server.ask(Call::GetSession, params([("session_id", "nowhere")]));
         assert_eq!(look().await.expect_err("there is no answer").code, ErrorCode::Timeout, "{fault}");
         let mut next = look().await.expect_err("there is no such session").code;
-        // Firefox opens one socket to a host at a time: the slow one is in the way until it is open.
+        // Firefox opens one socket to a host at a time: the slow one blocks others until it is open.
         for _ in 0..6 {
             if next == ErrorCode::Timeout && fault.starts_with("slow-head") {
                 next = look().await.expect_err("there is no such session").code;
@@ -169,7 +169,7 @@ async fn a_connection_without_an_answer_in_time_is_replaced() {
 }
 
 #[wasm_bindgen_test]
-async fn without_a_server_nothing_is_sent_and_no_token_told() {
+async fn without_a_server_nothing_is_sent_and_no_token_shown() {
     let protocol = TurnRpc::new(Dialect::Gateway);
     let server = Server::new("http://127.0.0.1:1", protocol).with_token("se cret");
     let error =

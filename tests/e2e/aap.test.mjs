@@ -1,4 +1,4 @@
-// The dialogs of the Agent Application Protocol, as its note's section 5 lists them, through the package in a real page:
+// The dialogs of the Agent Application Protocol, as section 5 of its note lists them, through the package in a real page:
 // whichever way the answers come, the conversation is the same, and another page reads the same from the history.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -21,7 +21,7 @@ function installDialogs() {
   /** Denies every second call. */
   const byTurns = (action, at) => (at % 2 === 1 ? kit.deny(action, "one is enough") : kit.allow(action));
 
-  /** By what is said first; how what waits is decided; which tools there are; and what is said after that. */
+  /** By first message: how pending calls are decided, the tools, and the messages after that. */
   const DIALOGS = {
     "no tool": { text: "plain" },
     "thinking": { text: "reasoning" },
@@ -45,7 +45,7 @@ function installDialogs() {
     "a refusal": { text: "refusal late" },
   };
 
-  /** What was said and called, without the ids, which differ from time to time. */
+  /** The messages and calls, without the ids, which differ each time. */
   function gist(turns) {
     const threads = turns.flatMap((turn) => turn.snapshot().threads);
     const results = new Map(threads.flatMap(({ tool_responses }) => tool_responses.map((one) => [one.tool_call_id, one.content])));
@@ -60,7 +60,7 @@ function installDialogs() {
 
   const baseUrl = `${location.origin}/aap`;
 
-  /** Holds a dialog to its end, in this mode. */
+  /** Plays a dialog to its end, in this mode. */
   async function hold(name, mode) {
     const { text, next, tools = TOOLS, agentTools, decide } = DIALOGS[name];
     const bodies = [];
@@ -89,7 +89,7 @@ function installDialogs() {
     return { id: session.id, bodies, asked, conversation: gist(turns), status, termination: state.termination?.type };
   }
 
-  /** What the history has of it. */
+  /** The dialog in the history. */
   async function read(id) {
     const client = await kit.client({ protocol: "aap", baseUrl });
     const turns = await (await client.agents.getSession(id)).history();
@@ -100,7 +100,7 @@ function installDialogs() {
   globalThis.dialogs = { names: Object.keys(DIALOGS), hold, read };
 }
 
-/** What is particular about a dialog: who was asked for what, how many requests there were, what was said last. */
+/** The specifics of a dialog: the questions, the number of requests, the last message. */
 const EXPECTED = {
   "no tool": { requests: 1, said: /^Here is a plain answer/ },
   "thinking": { requests: 1, said: /^\*\*Tuesday/ },
@@ -130,7 +130,7 @@ async function openPage() {
   return page;
 }
 
-/** The page that holds the dialogs, and the one that reads what came of them: opened when they are wanted. */
+/** The page that holds the dialogs, and the one that reads them from the history: opened on demand. */
 const pages = ((opened) => () => (opened ??= Promise.all([openPage(), openPage()])))();
 
 const hold = async (name, mode = "delta") => {
@@ -138,7 +138,7 @@ const hold = async (name, mode = "delta") => {
   return page.evaluate(([name, mode]) => dialogs.hold(name, mode), [name, mode]);
 };
 
-test("each dialog is expected to be something", async () => {
+test("each dialog has its expectations", async () => {
   const [page] = await pages();
   assert.deepEqual(await page.evaluate(() => dialogs.names), Object.keys(EXPECTED));
 });
@@ -167,7 +167,7 @@ for (const [name, { requests, asked = [], said, termination = "end_turn" }] of O
   });
 }
 
-test("all that waits is answered in one request, by a result and a permission", async () => {
+test("all pending calls are answered in one request, by a result and a permission", async () => {
   const { bodies } = await hold("client and untrusted");
   const [, { messages }] = bodies;
   assert.deepEqual(messages.map(({ role, granted, content }) => ({ role, granted, content })), [
@@ -176,7 +176,7 @@ test("all that waits is answered in one request, by a result and a permission", 
   ]);
 });
 
-test("tools are declared once, and what is trusted from now on is said with the grant", async () => {
+test("tools are declared once, and trust for later calls is sent with the grant", async () => {
   const { bodies } = await hold("granted for good");
   assert.deepEqual(bodies.map(({ tools }) => tools?.map(({ name }) => name)), [["clock", "calculator"], undefined, undefined, undefined]);
   const trusted = bodies.map(({ agent }) => agent?.tools.filter(({ trust }) => trust).map(({ name }) => name));

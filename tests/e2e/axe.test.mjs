@@ -1,4 +1,4 @@
-// What axe-core finds on the demo page: nothing, in each of its states, light and dark, wide and narrow.
+// axe-core finds nothing on the demo page, in each of its states, light and dark, wide and narrow.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -23,7 +23,7 @@ async function findings(page) {
   });
 }
 
-/** Brings the page into each state, and calls `look` with its name. */
+/** Puts the page into each state, and calls `look` with its name. */
 async function visit(page, look) {
   await page.getByText("Call tools").waitFor();
   await look("the empty page");

@@ -1,6 +1,6 @@
-// The examples of the documents: fenced blocks of code with a word after the language that says what a test does with them.
+// The examples of the documents: fenced blocks of code with a word after the language that says how they are tested.
 //   run       a program for Node; a block `text output` after it has what it prints, by the beginnings of its lines
-//   page      a script for a page, which shows text and fails nowhere
+//   page      a script for a page, which shows text and has no errors
 //   app       a component that shows a turn: tests/bindings builds it with its framework, and runs it in a page
 //   check     code that compiles, under the strictest rules
 import { readdirSync, readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const CODE = ["js", "jsx", "svelte", "ts", "tsx", "vue"];
 
 const documentsIn = (folder) => readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".md")).map((name) => `${folder}/${name}`);
 
-/** The documents with examples, which must all be tested. */
+/** The documents with examples, all of which must be tested. */
 export const DOCUMENTS = ["README.md", ...documentsIn("docs"), ...documentsIn("docs/guides")];
 
 /** The blocks of a document: `{ language, what, code, output }`. */

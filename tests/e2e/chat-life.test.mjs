@@ -7,7 +7,7 @@ import { CHROMIUM_ONLY, useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
-/** For how long there is no network, and for how long a tab is hidden, in milliseconds. */
+/** How long the network is off, and how long a tab is hidden, in milliseconds. */
 const OFFLINE = IS_QUICK ? 1_000 : 10_000;
 const HIDDEN = IS_QUICK ? 3_000 : 60_000;
 
@@ -27,7 +27,7 @@ async function install() {
     return chat;
   };
   const textsOf = (chat) => chat.messages.get().map(({ text }) => text);
-  /** What the server has of the conversation: the texts of the agent. */
+  /** The agent's texts of the conversation, as the server has them. */
   const kept = async (chat) => {
     const client = await turnwire.connect({ baseUrl: `${location.origin}/demo` });
     const turns = await (await client.agents.getSession(chat.info.get().sessionId)).history();
@@ -36,7 +36,7 @@ async function install() {
   globalThis.life = { Conversations, fakeServer, until, open, textsOf, kept };
 }
 
-/** Opens a page with that. */
+/** Opens a page with these functions. */
 async function openLife() {
   const page = await world.page();
   await page.evaluate(install);
@@ -228,7 +228,7 @@ test("a tab that is hidden for long while an answer streams: timers publish it, 
   for (const end = Date.now() + HIDDEN; Date.now() < end; await sleep(1000)) looks.push(await page.evaluate(() => ({ shown: shown.textContent.length, came: came() })));
   const { publications, phase } = await page.evaluate(() => ({ publications, phase: chat.status.get().phase }));
   assert.equal(phase, "answering");
-  // Each look finds more, and no more than some seconds of the text are not shown yet.
+  // Each read finds more, and no more than some seconds of the text are missing.
   for (const [at, { shown }] of looks.entries()) if (at > 2) assert.ok(shown > looks[at - 2].shown, JSON.stringify(looks));
   for (const [at, { shown }] of looks.entries()) if (at > 2) assert.ok(shown >= looks[at - 3].came, JSON.stringify(looks));
   assert.ok(publications <= (HIDDEN / 1000) * 1.5 + 3, `${publications} publications in ${HIDDEN} ms`);

@@ -1,4 +1,4 @@
-// What a person does with messages on the demo page, by keyboard alone: edit, branch, ask again, queue, steer, retry; and
+// What a person does with messages on the demo page, by keyboard alone: edit, branch, regenerate, queue, steer, retry; and
 // what survives a reload.
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
@@ -30,7 +30,7 @@ async function press(page, name, key) {
   await page.keyboard.press("Enter");
 }
 
-/** Writes in place of what the focused field has. */
+/** Replaces the text of the focused field. */
 async function rewrite(page, text) {
   await page.keyboard.press("ControlOrMeta+a");
   await page.keyboard.type(text);
@@ -68,7 +68,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge"])) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("another answer stands beside the first", async () => {
+    test("a second answer is a branch beside the first", async () => {
       const page = await openDemo(world, { protocol, headers: FAST });
       await say(page, "plain words");
       const first = await answer(page);
@@ -81,7 +81,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge"])) {
   });
 }
 
-test("where a protocol cannot branch, nothing offers it", async () => {
+test("where a protocol cannot branch, no button offers it", async () => {
   for (const protocol of ["tirea", "aap", "ag-ui"]) {
     const page = await openDemo(world, { protocol, headers: FAST });
     await say(page, "plain words");
@@ -124,7 +124,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "tirea", "awaken", "aap",
   });
 }
 
-test("answers that were given before a reload are kept, and go out with the last one", async () => {
+test("answers that were given before a reload are kept, and are sent with the last one", async () => {
   const page = await openDemo(world, { headers: FAST });
   await say(page, "mixed");
   await page.getByRole("button", { name: "Nobody" }).click();
@@ -154,7 +154,7 @@ test("a message that did not arrive is sent again, or taken back", NOT_WEBKIT, a
   assert.deepEqual(await bubbles(page), ["plain words"]);
 });
 
-/** Joins the page's connections to a server that plays this script. */
+/** Connects the page to a server that plays this script. */
 async function openCodex(script) {
   const server = fakeServer(script, { protocol: "codex" });
   const page = await openDemo(world, {

@@ -1,4 +1,4 @@
-// A conversation in a real page: stopping, leaving, coming back, and what a second client sees.
+// A conversation in a real page: stopping, leaving, resuming, and what a second client sees.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGateway, useWorld } from "./harness.mjs";
@@ -6,10 +6,10 @@ import { install, openKit } from "./kit.mjs";
 
 const world = useWorld();
 
-/** A pace at which a turn of thousands of events does not end by itself while a test looks at it. */
+/** A pace at which a turn of thousands of events does not end while a test reads it. */
 const PACED = { headers: { "x-turnwire-delay-ms": "5" } };
 
-test("cancel() ends the turn on the server; its last words still come", async () => {
+test("cancel() ends the turn on the server; its last events still arrive", async () => {
   const page = await openKit(world);
   const outcome = await page.evaluate(async (paced) => {
     const session = await kit.session(paced);
@@ -32,7 +32,7 @@ test("cancel() ends the turn on the server; its last words still come", async ()
   assert.deepEqual(page.failures, []);
 });
 
-test("aborting stops the listening; the turn goes on and can be joined again", async () => {
+test("an abort ends the read; the turn goes on and can be joined again", async () => {
   const page = await openKit(world);
   const outcome = await page.evaluate(async () => {
     const session = await kit.session({ headers: { "x-turnwire-delay-ms": "1" } });
@@ -60,7 +60,7 @@ test("aborting stops the listening; the turn goes on and can be joined again", a
   assert.equal(outcome.text, outcome.output);
 });
 
-test("streams that are left give their connections back, of which a browser has six", async () => {
+test("abandoned streams release their connections, of which a browser has six", async () => {
   const page = await openKit(world);
   const statuses = await page.evaluate(async (paced) => {
     const left = [];
@@ -85,7 +85,7 @@ test("history() equals what was streamed: texts, calls, results, threads", async
     const [action] = turns.at(-1).snapshot().required_actions;
     turns.push((await kit.play(session, kit.allow(action))).turn);
     const later = await (await client.agents.getSession(session.id)).history();
-    // Sequence numbers are the stream's, and servers' sessions are told in events of their own.
+    // Sequence numbers are the stream's, and server sessions have their own events.
     const view = (turn) => {
       const { turn_id, status, state, input, threads, required_actions, sandbox_id } = turn.snapshot();
       return { turn_id, status, state, input, threads, required_actions, sandbox_id };
@@ -137,7 +137,7 @@ test("two clients watch the same turn", async () => {
   assert.ok(second.dense && second.agrees);
 });
 
-test("the list of sessions has all of them, over pages", async () => {
+test("the list of sessions has all sessions, over pages", async () => {
   const page = await openKit(world);
   const { made, listed, oldest } = await page.evaluate(async () => {
     const { agents } = await kit.client({ token: "user:lister" });
@@ -154,7 +154,7 @@ test("the list of sessions has all of them, over pages", async () => {
   assert.deepEqual(oldest, made);
 });
 
-test("turns are listed newest first, and waited for without a stream", async () => {
+test("turns are listed newest first, and completed without a stream", async () => {
   const page = await openKit(world);
   const { waited, listed, ids } = await page.evaluate(async () => {
     const session = await kit.session();
@@ -192,7 +192,7 @@ test("the sibling protocol: turns, an approval, a file", async () => {
   assert.match(file, /^month,/);
 });
 
-test("the sibling protocol: the history is in order, and knows what waits", async () => {
+test("the sibling protocol: the history is in order, and has the pending calls", async () => {
   const page = await openKit(world);
   const { streamed, listed, answer } = await page.evaluate(async () => {
     const client = await kit.client({ baseUrl: location.origin, protocol: "trueforge" });
@@ -242,7 +242,7 @@ test("however the network cuts the bytes, the events are the same", async () => 
   assert.ok(runs[0].dense && runs[0].agrees);
 });
 
-test("a gateway elsewhere that goes away in the middle: incomplete, with what came", async () => {
+test("a turn whose gateway goes away in the middle is incomplete, with what came", async () => {
   const elsewhere = await startGateway(world.makeSite());
   const page = await openKit(world);
   try {
@@ -265,7 +265,7 @@ test("a gateway elsewhere that goes away in the middle: incomplete, with what ca
   assert.equal(status, "incomplete");
 });
 
-test("a session that is not there is an API error", async () => {
+test("a missing session is an API error", async () => {
   const page = await openKit(world);
   const error = await page.evaluate(async () => {
     const client = await kit.client();

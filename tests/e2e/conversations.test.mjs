@@ -6,7 +6,7 @@ import { NOT_WEBKIT, useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
-/** Makes a registry in a tab: `chats`, `ran` counts what its tools ran, `chat` is the conversation of `id`. */
+/** Makes a registry in a tab: `chats`, `ran` counts its tools' runs, `chat` is the conversation of `id`. */
 const open = (page, id, delay = "1") =>
   page.evaluate(async ([sessionId, delayMs]) => {
     const { Conversations } = await import("/dist/conversation.js");
@@ -80,7 +80,7 @@ test("a reload in the middle of a turn: the turn, the queue, the draft and the a
   await page.context().close();
 });
 
-test("while a long answer streams, only its row is told, at most once a frame", async () => {
+test("while a long answer streams, only its row is notified, at most once a frame", async () => {
   const page = await world.page();
   await open(page);
   for (let turn = 0; turn < 3; turn += 1) {

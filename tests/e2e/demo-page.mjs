@@ -1,17 +1,17 @@
-// What tests do with the demo page again and again, over whichever protocol it speaks.
+// What tests often do with the demo page, over any protocol.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
-/** Where the built page lies. */
+/** The folder of the built page. */
 export const WWW = join(import.meta.dirname, "..", "..", "www", "dist");
 
 /** At this pace a turn of some hundred events lasts some seconds. */
 export const PACE = { "x-turnwire-delay-ms": "5" };
 
-/** A turn stands still after its first events, for what has to happen in its middle on slow machines too. */
+/** A turn stands still after its first events, so that something can happen in its middle on slow machines too. */
 export const HELD = { "x-turnwire-delay-ms": "0", "x-turnwire-hold": "150" };
 
-/** Turns that stand still go on. */
+/** Releases held turns. */
 export async function release(world) {
   const { status } = await fetch(`${world.url}/_gateway/release`, { method: "POST" });
   assert.equal(status, 204);
@@ -32,7 +32,7 @@ export async function openDemo(world, { protocol, agentName, headers, prepare = 
     }
     if (headers) {
       await page.setExtraHTTPHeaders(headers);
-      // Browsers send none with a WebSocket: the gateway takes the same from its address.
+      // Browsers send none with a WebSocket: the gateway reads the same from its address.
       await page.addInitScript((headers) => {
         const names = Object.entries(headers).map(([name, value]) => [name.replace("x-turnwire-", "").replaceAll("-", "_"), value]);
         const Platform = globalThis.WebSocket;
@@ -64,7 +64,7 @@ export async function say(page, text) {
   await field.press("Enter");
 }
 
-/** Types a text in place of another, key by key: in Firefox React does not see what is put in at once. */
+/** Types a text in place of another, key by key: in Firefox React does not notice a text that is set at once. */
 export async function type(field, text) {
   await field.fill("");
   await field.pressSequentially(text);
@@ -75,11 +75,11 @@ export const cutButton = (page) => page.getByRole("button", { name: "Cut the con
 /** Waits until the newest answer is complete. */
 export const ended = (page) => page.getByRole("button", { name: "Copy answer" }).last().waitFor({ timeout: 30_000 });
 
-/** Waits until the page shows so much of an answer. */
+/** Waits until the page shows this much of an answer. */
 export const grown = (page, length) =>
   page.waitForFunction((least) => document.querySelector(".message")?.innerText.length > least, length);
 
-/** What is said in the conversation, as it stands. */
+/** The conversation's messages, as they are now. */
 export const transcript = (page) => page.getByRole("log").innerText();
 
 /** The newest answer, once it has stopped growing: the page draws long texts over some frames. */
@@ -94,7 +94,7 @@ export async function answer(page) {
   return text;
 }
 
-/** What the browser itself says of a connection that was cut is no failure of the page. */
+/** The browser's own messages about a cut connection are no failures of the page. */
 export function unexpected(page) {
   const said = /net::ERR_(CONNECTION_RESET|INCOMPLETE_CHUNKED_ENCODING)|^The connection to wss?:.* was interrupted/;
   return page.failures.filter((failure) => !said.test(failure));

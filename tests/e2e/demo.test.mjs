@@ -51,7 +51,7 @@ test("the page fits a phone, in light and dark", async () => {
   }
 });
 
-test("where no gateway answers, the page says what to start", NOT_WEBKIT, async () => {
+test("without a gateway the page says what to start", NOT_WEBKIT, async () => {
   const page = await world.page("/", (blank) => blank.route("**/_gateway/streams", (route) => route.fulfill({ status: 404, body: "" })));
   const note = page.getByRole("alert").filter({ hasText: "No gateway answers" });
   await note.waitFor();

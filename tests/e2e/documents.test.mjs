@@ -1,4 +1,4 @@
-// Each example of the documents, as it stands there: only the gateway's address is another one.
+// Each example of the documents, unchanged except for the gateway's address.
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -81,7 +81,7 @@ for (const document of DOCUMENTS) {
   }
 }
 
-test("an example that is wrong is found", async () => {
+test("a wrong example is found", async () => {
   const file = join(folder, "wrong");
   await assert.rejects(async () => TESTS.run({ code: "console.log('one')", output: ["two"] }, file), /no line begins/);
   await assert.rejects(async () => TESTS.run({ code: "throw new Error('no')", output: [] }, file));

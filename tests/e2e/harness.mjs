@@ -1,4 +1,4 @@
-// What end-to-end tests stand on: a gateway process, a headless browser, and pages in which the built
+// The base of end-to-end tests: a gateway process, a headless browser, and pages in which the built
 // package is loaded. `cargo xtask test` names the programs by TURNWIRE_GATEWAY, CHROME and FIREFOX; run by
 // hand, the tests take them from target/debug and the PATH. TURNWIRE_ENGINE selects the browser,
 // TURNWIRE_ENTRY the entry of the package.
@@ -55,7 +55,7 @@ const BROWSERS = {
  * `/` loads the package as `globalThis.turnwire`, `/csp.html` does so under a policy that forbids
  * WebAssembly.
  *
- * `hosts` are names that the browser finds on this machine, whose pages are of other sites.
+ * `hosts` are names that the browser finds on this machine, whose pages belong to other sites.
  */
 export function useWorld({ www, hosts = [] } = {}) {
   const world = new World(hosts);

@@ -1,4 +1,4 @@
-// What tests do in a page again and again, installed there as `globalThis.kit`.
+// What tests often do in a page, installed there as `globalThis.kit`.
 
 /** Opens a page with the package and the kit in it. */
 export async function openKit(world, prepare) {
@@ -36,7 +36,7 @@ export function install() {
     }
   }
 
-  /** The messages that events come to, merged by hand. */
+  /** The messages of these events, merged by hand. */
   function merged(events) {
     const messages = new Map();
     for (const event of events) {
@@ -59,7 +59,7 @@ export function install() {
   const byId = (one, other) => (one.id < other.id ? -1 : 1);
   const messages = (turn) => turn.snapshot().threads.flatMap((thread) => thread.messages);
 
-  /** What a turn that was streamed whole comes to, as JSON; says whether events and snapshot agree. */
+  /** The outcome of a whole stream, as JSON; says whether events and snapshot agree. */
   function report({ turn, events }) {
     const snapshot = turn.snapshot();
     const shown = messages(turn).map(shape).sort(byId);
@@ -76,7 +76,7 @@ export function install() {
   /** The text of the main thread. */
   const text = (turn) => turn.snapshot().threads[0].messages.map((message) => message.content).join("\n");
 
-  /** What an error says, as JSON. */
+  /** The fields of an error, as JSON. */
   const told = (error) => ({
     name: error.name, code: error.code, status: error.status, message: error.message, typed: error instanceof turnwire.TurnwireError,
   });

@@ -1,4 +1,4 @@
-// A page that runs many turns ends where it began: no timer, connection or memory stays, and no listener but
+// A page that runs many turns ends as it began: no timer, connection or memory stays, and no listener but
 // those of the first turn.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,11 +7,11 @@ import { CHROMIUM_ONLY, useWorld } from "./harness.mjs";
 
 const world = useWorld();
 
-/** How many are played before the first look, and in each round after it; and the rounds. */
+/** How many are played before the first measurement, and in each round after it; and the rounds. */
 const ROUND = 200;
 const ROUNDS = IS_QUICK ? 1 : 5;
 
-/** What the package listens to of a page, once for all turns. */
+/** The page's events that the package listens to, once for all turns. */
 const FOLLOWED = 4;
 
 /** Counts timers and listeners that stay, and finds the core's memory. Runs before the page's own scripts. */
@@ -40,7 +40,7 @@ function watch() {
   globalThis.left = () => ({ timers: timers.size, listeners, wasm: memory?.buffer.byteLength });
 }
 
-/** Runs turns one after the other: whole ones, cut ones, ones that are left, aborted and cancelled. */
+/** Runs turns one after the other: whole ones, cut ones, abandoned ones, aborted and cancelled. */
 async function runTurns({ base, from, to }) {
   const client = await globalThis.turnwire.connect({ baseUrl: `${base}/acme`, headers: { "x-turnwire-delay-ms": "0" }, reconnect: { baseDelay: 1, maxDelay: 5 } });
   const session = await client.agents.createSession("support-bot");
@@ -98,7 +98,7 @@ async function runConversations({ base, from, to }) {
   return whole;
 }
 
-/** Plays a program for one round, then for the others, of which a share is whole; holds what is left of the page after both against each other. */
+/** Plays a program for one round, then for the others, of which a share is whole; compares what remains of the page after both. */
 async function leavesNothing(play, share) {
   const page = await world.page("/", (page) => page.addInitScript(watch));
   const devtools = await page.context().newCDPSession(page);
@@ -131,4 +131,4 @@ async function leavesNothing(play, share) {
 
 test("turns leave nothing behind", CHROMIUM_ONLY, () => leavesNothing(runTurns, 0.7));
 
-test("conversations that are forgotten leave nothing behind", CHROMIUM_ONLY, () => leavesNothing(runConversations, 1));
+test("forgotten conversations leave nothing behind", CHROMIUM_ONLY, () => leavesNothing(runConversations, 1));

@@ -20,7 +20,7 @@ test("an entry with its core inside starts it without any request", async () => 
   assert.deepEqual(page.failures, []);
 });
 
-test("a family's core is loaded when it is spoken, once", NOT_WEBKIT, async () => {
+test("a family's core is loaded on first use, once", NOT_WEBKIT, async () => {
   const page = await world.page();
   const requests = [];
   page.on("request", (request) => requests.push(new URL(request.url()).pathname));
@@ -114,7 +114,7 @@ test("after a trap of the core, its session goes on in another one", async () =>
     const { Instance } = WebAssembly;
     WebAssembly.Instance = function (module) {
       const instance = new Instance(module);
-      // That is no core: it makes the module of one.
+      // That is not a core: it makes a core's module.
       if ("unpack" in instance.exports) return instance;
       started += 1;
       const exports = { ...instance.exports };

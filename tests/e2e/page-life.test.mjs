@@ -38,7 +38,7 @@ async function startTurn(options = {}, pace = 40) {
   return { page, cut, judge };
 }
 
-/** The page's process stands still for a while, as when the machine sleeps. */
+/** The page's process is stopped for a while, as when the machine sleeps. */
 async function sleepFor(page, milliseconds, meanwhile) {
   const devtools = await page.context().browser().newBrowserCDPSession();
   const { processInfo } = await devtools.send("SystemInfo.getProcessInfo");
@@ -72,7 +72,7 @@ test("a page that is thawed does not trust its connection", async () => {
   assert.deepEqual((await judge()).map((line) => line.replace(/\d+/, "n")), ["lost: network", "resumed after n"]);
 });
 
-test("a tab behind another one goes on reading, and resumes", NOT_WEBKIT, async () => {
+test("a tab in the background goes on reading, and resumes", NOT_WEBKIT, async () => {
   // A new tab may take seconds on a busy machine.
   const { page, cut, judge } = await startTurn({}, 150);
   const front = await page.context().newPage();
@@ -83,7 +83,7 @@ test("a tab behind another one goes on reading, and resumes", NOT_WEBKIT, async 
   assert.ok(told.some((line) => line.startsWith("resumed after")), told.join(", "));
 });
 
-test("a browser without a network resumes as soon as there is one", NOT_WEBKIT, async () => {
+test("a browser without a network resumes as soon as it is back", NOT_WEBKIT, async () => {
   const { page, judge } = await startTurn();
   await page.context().setOffline(true);
   const lost = await page.evaluate(() => navigator.onLine);

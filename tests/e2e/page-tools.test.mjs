@@ -14,7 +14,7 @@ const allow = (page) => page.getByRole("button", { name: "Allow", exact: true })
 const card = (page, name) => page.getByRole("group", { name, exact: true });
 const both = (page) => page.getByText(/^Your page says that it is \d\d:\d\d on .* in Tokyo, and that six times seven is 42\.$/);
 
-/** An answer to a run that has paused in that moment is refused by awaken, and given once more. */
+/** An answer to a run that has paused at that moment is refused by awaken, and sent once more. */
 const unexpected = (page) => page.failures.filter((failure) => !/status of 404/.test(failure));
 
 /** The requests that started turns, or gave answers; without answers that were refused since their run had just paused or ended. */
@@ -25,7 +25,7 @@ async function started(page) {
 }
 
 /**
- * Lets no request out that brings the clock's result. Returns what waits until one would have gone out; `release`, after which
+ * Holds requests with the clock's result. Returns `held`, which resolves at the first one; `release`, after which
  * later ones go; and `drop`, which fails those that are held: where the page is closed, the browser lets them go.
  */
 async function holdResults(page) {
@@ -71,7 +71,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "aw
       assert.deepEqual(unexpected(page), []);
     });
 
-    test("what the person decides and what the page gives go out together, also after a reload", CHROMIUM_ONLY, async () => {
+    test("the person's decisions and the page's results are sent together, also after a reload", CHROMIUM_ONLY, async () => {
       const page = await open();
       await say(page, "page mixed");
       for (const when of ["streamed", "loaded"]) {
@@ -97,7 +97,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "aw
       assert.deepEqual(unexpected(page), []);
     });
 
-    test("calls that wait when the page is loaded anew run once more", CHROMIUM_ONLY, async () => {
+    test("calls that wait when the page is reloaded run once more", CHROMIUM_ONLY, async () => {
       const page = await open();
       const { held, release } = await holdResults(page);
       await say(page, "page");
@@ -110,7 +110,7 @@ for (const protocol of protocolsToPlay(["truefoundry", "trueforge", "tirea", "aw
     });
 
     const inTabs = protocol === "ag-ui" ? { skip: "another tab has no conversation of this one" } : CHROMIUM_ONLY;
-    test("of two tabs one runs the tools, and the other one if that is closed", inTabs, async () => {
+    test("of two tabs one runs the tools, and the other one after that is closed", inTabs, async () => {
       const page = await open();
       const { held, drop } = await holdResults(page);
       await say(page, "page");

@@ -1,4 +1,4 @@
-// The same conversations over each protocol, and what is told where servers differ. The files `protocols-*` play them.
+// The same conversations over each protocol, and the facts in which servers differ. The files `protocols-*` play them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { IS_QUICK } from "../rows.mjs";
@@ -11,7 +11,7 @@ export const allow = (page) => page.getByRole("button", { name: "Allow", exact: 
 /** A card by its name. */
 export const card = (page, name) => page.getByRole("group", { name });
 
-/** Waits for the answer, and allows on the way what the agent asks for. */
+/** Waits for the answer, and allows what the agent asks for meanwhile. */
 async function allowed(page) {
   const copy = page.getByRole("button", { name: "Copy answer" });
   for (;;) {
@@ -25,17 +25,17 @@ async function allowed(page) {
 export function playCases(world, protocol) {
   describe(protocol, () => {
     const isAgentEvent = protocol === "tirea" || protocol === "awaken";
-    // It asks before any tool of the server runs, has no sub-agents' threads, and tells no failures apart.
+    // It asks before any tool of the server runs, has no sub-agents' threads, and does not distinguish failures.
     const isAap = protocol === "aap";
     // The client keeps the conversation, each tab its own.
     const isKept = protocol === "ag-ui";
-    // Nobody is asked, sub-agents are tasks and no calls, and only an agent that chats streams its words.
+    // It asks nothing, sub-agents are tasks and no calls, and only an agent that chats streams its words.
     const isRpc = protocol === "turn-rpc";
     const agentName = isRpc ? "Chat" : undefined;
     const open = (headers = FAST) => openDemo(world, { protocol, agentName, headers });
     /** The test of what only these protocols do differently than TrueFoundry: the others play it in a whole run only. */
     const testOf = (...differing) => (!IS_QUICK || ["truefoundry", ...differing].includes(protocol) ? test : () => {});
-    /** For what agents ask elsewhere. */
+    /** For tests of agents' questions. */
     const asking = isRpc ? { skip: "agents of this protocol ask nobody" } : {};
 
     test("a text, and the conversation after a reload, by its name", async () => {
@@ -94,7 +94,7 @@ export function playCases(world, protocol) {
       await page.getByText(/I have left it alone.*“not now”/).waitFor();
       await card(page, "Tool restart_service, denied").waitFor();
       if (isAap) {
-        // The server keeps what came of it, and not what was said.
+        // The server keeps the result, and not the answer.
         await page.reload();
         await card(page, "Tool restart_service, denied").waitFor();
       }
@@ -203,7 +203,7 @@ export function playCases(world, protocol) {
       assert.deepEqual(page.failures, []);
     });
 
-    test("files are taken where the server takes them", async () => {
+    test("files are taken where the server accepts them", async () => {
       const page = await open();
       await page.getByRole("button", { name: "Send", exact: true }).waitFor();
       if (isAap) await page.getByRole("button", { name: "Attach images" }).waitFor();
@@ -215,7 +215,7 @@ export function playCases(world, protocol) {
 /** Registers the test of a cut connection, for protocols whose streams resume. */
 export function playCut(world, protocol) {
   const agentName = protocol === "turn-rpc" ? "Chat" : undefined;
-  test(`${protocol}: an answer whose connection is cut comes whole`, async () => {
+  test(`${protocol}: an answer whose connection is cut is whole in the end`, async () => {
     const whole = await openDemo(world, { protocol, agentName, headers: FAST });
     await say(whole, "long 300");
     const wanted = await answer(whole);
@@ -223,7 +223,7 @@ export function playCut(world, protocol) {
     await say(page, "long 300");
     await grown(page, 100);
     await cutButton(page).click();
-    // AAP cannot be asked for the rest: the page waits until it is in the history.
+    // AAP cannot resume a stream: the page waits until it is in the history.
     await page.locator(protocol === "aap" ? ".connection.waiting" : ".connection.resumed").waitFor();
     await release(world);
     assert.equal(await answer(page), wanted);
@@ -241,7 +241,7 @@ export function playReload(world, protocol) {
     await grown(page, 100);
     await page.reload();
     await page.getByRole("button", { name: "Stop" }).waitFor();
-    // There is no stream to read: the page says that it waits, and not that a connection is lost.
+    // There is no stream to read: the page shows a wait, and not a lost connection.
     if (protocol === "aap") {
       assert.match(await page.locator(".connection.waiting").innerText(), /Waiting for the rest of the answer/);
       assert.equal(await page.locator(".connection.lost").count(), 0);

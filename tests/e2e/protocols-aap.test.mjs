@@ -28,7 +28,7 @@ test("aap: an image is sent and shown, also after a reload, and another file is 
   assert.deepEqual(page.failures, []);
 });
 
-test("aap: what is always allowed is not asked for again, and only what can be is", async () => {
+test("aap: a tool that is always allowed is not asked about again, and the choice is offered only where it works", async () => {
   const page = await openDemo(world, { protocol: "aap", headers: FAST });
   const remember = page.getByRole("checkbox", { name: "Always allow" });
   await say(page, "tools");
@@ -49,7 +49,7 @@ test("aap: what is always allowed is not asked for again, and only what can be i
   assert.deepEqual(page.failures, []);
 });
 
-test("aap: conversations are listed by what was said in them, newest first", async () => {
+test("aap: conversations are listed by their first message, newest first", async () => {
   const page = await openDemo(world, { protocol: "aap", headers: FAST });
   for (const text of ["plain words, the first", "plain words, the second"]) {
     await page.getByRole("button", { name: "New conversation" }).click();
@@ -71,7 +71,7 @@ test("aap: conversations are listed by what was said in them, newest first", asy
   assert.doesNotMatch(await elsewhere.locator(".sessions [aria-current=page]").innerText(), /^Conversation/);
 });
 
-test("aap: a model that does not answer at all is told of, and the conversation goes on", async () => {
+test("aap: a model that does not answer at all is reported, and the conversation goes on", async () => {
   const page = await openDemo(world, { protocol: "aap", headers: FAST });
   await say(page, "refusal");
   await page.getByText("The model would not answer this.").waitFor();

@@ -10,7 +10,7 @@ afterEach(closeDemos);
 
 playCases(world, "ag-ui");
 
-test("ag-ui: an answer that a reload has cut off is asked for again, after what was said before", async () => {
+test("ag-ui: an answer that a reload has cut off is regenerated, after the earlier messages", async () => {
   const page = await openDemo(world, { protocol: "ag-ui", headers: FAST });
   await say(page, "plain words");
   const first = await answer(page);

@@ -12,7 +12,7 @@ afterEach(closeDemos);
 for (const protocol of protocolsToPlay(["tirea", "awaken"])) playCases(world, protocol);
 for (const play of [playCut, playReload]) play(world, "awaken");
 
-test("tirea: of an answer that was left by a reload it is said that it is lost", async () => {
+test("tirea: an answer that a reload has cut off is shown as lost", async () => {
   const page = await openDemo(world, { protocol: "tirea", headers: PACE });
   await say(page, "long 401");
   await grown(page, 100);
@@ -23,7 +23,7 @@ test("tirea: of an answer that was left by a reload it is said that it is lost",
   assert.deepEqual(unexpected(page), []);
 });
 
-test("tirea: an answer whose connection is cut is over; it is said so, and one can write on", async () => {
+test("tirea: an answer whose connection is cut has ended; the page says so, and takes the next message", async () => {
   const page = await openDemo(world, { protocol: "tirea", headers: PACE });
   await say(page, "long 300");
   await grown(page, 100);
@@ -42,7 +42,7 @@ test("tirea: an answer whose connection is cut is over; it is said so, and one c
   assert.deepEqual(unexpected(page), []);
 });
 
-test("tirea: a conversation that is left while its turn runs goes on, and nobody is called back to it", async () => {
+test("tirea: a turn goes on after its conversation is left, and does not switch the page back to it", async () => {
   const page = await openDemo(world, { protocol: "tirea", headers: PACE });
   await say(page, "long 301");
   await grown(page, 100);

@@ -39,7 +39,7 @@ test("turn-rpc: a command's output is shown while it runs, and as its result in 
   assert.deepEqual(page.failures, []);
 });
 
-test("turn-rpc: what the server tells of a turn is shown below its words", async () => {
+test("turn-rpc: the server's notices of a turn are shown below its text", async () => {
   const page = await openDemo(world, { protocol: "turn-rpc", headers: FAST });
   await say(page, "recover");
   await page.getByText("Hello again.").waitFor();
@@ -73,7 +73,7 @@ test("turn-rpc: conversations that the server does not list are remembered, for 
   assert.deepEqual(page.failures, []);
 });
 
-test("turn-rpc: what is said in another tab is shown here", async () => {
+test("turn-rpc: messages of another tab are shown", async () => {
   const page = await openDemo(world, { protocol: "turn-rpc", headers: FAST });
   await say(page, "plain words");
   await ended(page);
@@ -86,7 +86,7 @@ test("turn-rpc: what is said in another tab is shown here", async () => {
   assert.deepEqual(page.failures, []);
 });
 
-test("turn-rpc: tools that have the names of the page's own run at the server", async () => {
+test("turn-rpc: tools with the names of the page's own run at the server", async () => {
   const page = await openDemo(world, { protocol: "turn-rpc", headers: FAST });
   await say(page, "page");
   await ended(page);
@@ -95,7 +95,7 @@ test("turn-rpc: tools that have the names of the page's own run at the server", 
   assert.deepEqual(page.failures, []);
 });
 
-test("turn-rpc: a conversation that the server does not know is told of in its words", async () => {
+test("turn-rpc: a conversation that the server does not know is reported with the server's message", async () => {
   const page = await openDemo(world, { protocol: "turn-rpc" });
   await page.goto(`${world.url}/#/session/nope`);
   const notice = page.getByRole("alert");

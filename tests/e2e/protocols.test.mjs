@@ -8,7 +8,7 @@ import { FAST, allow } from "./protocol-cases.mjs";
 const world = useWorld({ www: WWW });
 afterEach(closeDemos);
 
-test("what is suggested fits the protocol", async () => {
+test("the suggestions fit the protocol", async () => {
   const asks = ["Approve an action", "Answer a question", "Tools of this page", "Approve and answer"];
   const runs = ["Run a command", "Fail and recover", "Edit a file", "A limit of rounds"];
   for (const [protocol, there, gone] of [["turn-rpc", runs, asks], ["aap", asks, runs]]) {
@@ -38,7 +38,7 @@ test("Codex is among the settings only, which say that it needs the relay", asyn
   assert.equal(await page.getByLabel("Agent", { exact: true }).inputValue(), "Agent");
 });
 
-test("a click on the empty page speaks another protocol, and the settings know it", async () => {
+test("a click on the empty page changes the protocol, and the settings show it", async () => {
   const page = await openDemo(world);
   await page.getByRole("group", { name: "Protocol" }).waitFor();
   const chosen = () => page.evaluate(() => document.querySelector(".protocol-switch [aria-pressed=true]").innerText);
@@ -61,7 +61,7 @@ test("a click on the empty page speaks another protocol, and the settings know i
   assert.deepEqual(page.failures, []);
 });
 
-test("a phone has room for what is new, in light and dark", async () => {
+test("new elements fit a phone, in light and dark", async () => {
   for (const colorScheme of ["light", "dark"]) {
     const prepare = async (page) => {
       await page.setViewportSize({ width: 390, height: 844 });

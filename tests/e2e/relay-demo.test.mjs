@@ -36,13 +36,13 @@ const elsewhere = async (page, protocol) => {
   return other;
 };
 
-/** How much of an answer both pages show, once both show some. */
+/** The length of the answer in both pages, once both show some. */
 const sharedBy = async (pages) => {
   await Promise.all(pages.map((page) => grown(page, 20)));
   return Promise.all(pages.map((page) => page.evaluate(() => [...document.querySelectorAll(".message")].at(-1).innerText)));
 };
 
-/** How often the agents were asked for an answer in this session. */
+/** The number of answers that were requested from the agents in this session. */
 const starts = async (session) => {
   const asked = await (await fetch(`${world.url}/_gateway/sessions/${session}/requests`)).json();
   return asked.filter(({ on }) => on === "create").length;
@@ -55,7 +55,7 @@ describe("the demo behind a relay", SKIP, () => {
   after(() => relay?.close());
   afterEach(closeDemos);
 
-  test("a second browser reads an answer while it streams, a page that is loaded again goes on, and each can stop it", async () => {
+  test("a second browser reads an answer while it streams, a reloaded page goes on, and each can stop it", async () => {
     const page = await openDemo(world);
     await page.getByText("AAP · relay").waitFor();
     await say(page, SLOW);
@@ -91,7 +91,7 @@ describe("the demo behind a relay", SKIP, () => {
       assert.deepEqual([page, other].flatMap(unexpected), []);
     });
 
-    test(`${protocol}: what waits for an answer is answered in the second browser`, WHOLE_RUN, async () => {
+    test(`${protocol}: a pending call is answered in the second browser`, WHOLE_RUN, async () => {
       const page = await openDemo(world, { protocol });
       await say(page, "Approval first, please: the billing service does not answer.");
       await page.getByRole("button", { name: /^allow/i }).first().waitFor();
@@ -124,7 +124,7 @@ describe("the demo behind a relay", SKIP, () => {
     });
   }
 
-  test("a relay that is killed while it writes is told, and the next answer comes", WHOLE_RUN, async () => {
+  test("a relay that is killed while it writes is reported, and the next answer comes", WHOLE_RUN, async () => {
     const page = await openDemo(world, { protocol: "aap" });
     await say(page, SLOW);
     await grown(page, 20);

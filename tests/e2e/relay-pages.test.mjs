@@ -20,7 +20,7 @@ writeFileSync(join(www, "index.html"), '<!doctype html><meta charset="utf-8"><li
 after(() => rmSync(www, { recursive: true, force: true }));
 const world = useWorld({ www, hosts: [FOREIGN] });
 
-/** Starts a server of this test; `answer` returns `[status, headers, body]`. `heard` has what was asked. */
+/** Starts a server of this test; `answer` returns `[status, headers, body]`. `heard` has the requests. */
 async function serve(answer) {
   const heard = [];
   const server = createServer((request, response) => {
@@ -89,7 +89,7 @@ url = "${agents}/rpc"
 sessions = "open"
 `;
 
-/** A browser's page with the cookies of a user, at this address. */
+/** A page with the cookies of a user, at this address. */
 async function openPage(t, url, user) {
   const page = await world.page();
   t.after(() => page.context().close());
@@ -113,7 +113,7 @@ async function frameIn(page) {
   return frame;
 }
 
-/** Runs in the page: every way in which it can ask for something. Returns what the page gets of each. */
+/** Runs in the page: every way in which it can make a request. Returns what the page receives by each. */
 const askAll = async (url) => {
   const OURS = { "turnwire-relay": "1" };
   const JSON_BODY = { "content-type": "application/json" };
@@ -177,7 +177,7 @@ const askAll = async (url) => {
   };
 };
 
-/** What a page gets that may not call. */
+/** What a page that may not call receives. */
 const NOTHING = {
   read: "refused", readBare: "refused", readBlind: "opaque", create: "refused", createSimple: "refused", createBlind: "opaque",
   forms: ["sent", "sent"], start: "refused", startBlind: "opaque", stop: "refused", remove: "refused", beacon: true,
@@ -224,7 +224,7 @@ describe("a relay that knows users by their cookies", SKIP, () => {
     for (const server of [agents, users, other]) server?.stop();
   });
 
-  test("the page that may call gets through with the relay's header, and no further", async (t) => {
+  test("the page that may call is admitted with the relay's header, and not without", async (t) => {
     const page = await openPage(t, places.own, "ada");
     assert.deepEqual(await page.evaluate(begin, relay.url), [200, 200]);
     agents.heard.splice(0);
@@ -241,7 +241,7 @@ describe("a relay that knows users by their cookies", SKIP, () => {
     assert.deepEqual(agents.heard.filter(({ cookie }) => cookie !== undefined), [], "no cookie reaches the agent");
   });
 
-  test("pages that may not call get nothing, and neither the agent nor the users' server hears of them", async (t) => {
+  test("pages that may not call get nothing, and their requests reach neither the agent nor the users' server", async (t) => {
     const ada = await openPage(t, places.own, "ada");
     assert.deepEqual(await ada.evaluate(begin, relay.url), [200, 200]);
     for (const place of ["sibling", "foreign", "frame"]) {
@@ -260,7 +260,7 @@ describe("a relay that knows users by their cookies", SKIP, () => {
     assert.deepEqual(JSON.parse(turns[0][1]).turns.map(({ id }) => id), ["first"], "the turn still runs");
   });
 
-  test("to a second user nothing of the first is there, on any route", async (t) => {
+  test("a second user sees nothing of the first, on any route", async (t) => {
     const ada = await openPage(t, places.own, "ada");
     assert.deepEqual(await ada.evaluate(begin, relay.url), [200, 200]);
     const eve = await openPage(t, places.own, "eve");
@@ -285,7 +285,7 @@ describe("a relay that knows users by their cookies", SKIP, () => {
     const lists = ["/aap/sessions", "/aap/_turnwire/v1/turns?session=s1", "/tirea/v1/threads", "/tirea/_turnwire/v1/turns?session=t1"];
     const listed = await eve.evaluate(statuses, lists.map((path) => at(["GET", path])));
     assert.deepEqual(listed.map(([, text]) => JSON.parse(text)), [{ sessions: [] }, { turns: [] }, { items: [] }, { turns: [] }]);
-    // The agent was asked for lists, which are the relay's to sort, and whose a run is.
+    // The agent was asked for lists, which the relay filters, and for a run's owner.
     const allowed = ["GET /aap/sessions", "GET /tirea/v1/threads", "GET /tirea/v1/runs/r1"];
     const heard = agents.heard.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(heard.filter((request) => !allowed.includes(request)), []);

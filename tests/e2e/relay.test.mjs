@@ -1,5 +1,5 @@
-// The relay of the development gateway before a server that lets no page in, and pages in a real browser: those
-// that may use it, and those of others, which must not get through however they try.
+// The relay of the development gateway before a server that admits no page, and pages in a real browser: those
+// that may use it, and those of others, which must be refused in every way.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -99,7 +99,7 @@ const dial = (url) =>
     socket.onerror = () => resolve("refused");
   });
 
-/** Runs in the page: what a request returns that needs no leave, and one that does. */
+/** Runs in the page: the results of a request without a preflight, and of one with it. */
 const ask = async (url) => {
   const post = (path, options) => fetch(url + path, { method: "POST", ...options });
   const image = () =>
@@ -120,7 +120,7 @@ const ask = async (url) => {
 
 const NOTHING = { simple: "refused", json: "refused", blind: "", read: "", image: "ended" };
 
-test("a page of this machine gets through, with the key and without its origin and its cookies", async (t) => {
+test("a page of this machine is admitted, with the key and without its origin and its cookies", async (t) => {
   const { server, url, socket } = await startBoth(t, []);
   const page = await openPage(t);
   await page.evaluate((cookie) => (document.cookie = cookie), COOKIE);
@@ -151,7 +151,7 @@ test("a page of another site does not", async (t) => {
   }
 });
 
-test("a page of another site gets through once it is named", async (t) => {
+test("a page of another site is admitted once it is named", async (t) => {
   const { socket } = await startBoth(t, [world.url.replace("127.0.0.1", FOREIGN)]);
   const page = await openPage(t, FOREIGN);
   assert.equal(await page.evaluate(dial, socket), "hello");
@@ -171,7 +171,7 @@ test("a sandboxed frame opens no WebSocket, whatever is allowed", async (t) => {
   }
 });
 
-test("a page whose name is led to the relay after it was loaded does not get through", async (t) => {
+test("a page whose name resolves to the relay after it was loaded is refused", async (t) => {
   for (const origins of [["*"], [world.url], []]) {
     const site = createServer((_, response) => response.setHeader("content-type", "text/html").end("<title>page</title>"));
     site.listen(0, "127.0.0.1");
@@ -181,7 +181,7 @@ test("a page whose name is led to the relay after it was loaded does not get thr
     await page.goto(`http://${FOREIGN}:${port}/`);
     site.close();
     site.closeAllConnections();
-    // To the browser, the relay is now where the page came from.
+    // To the browser, the relay is now the page's own origin.
     const { server } = await startBoth(t, origins, port);
     const read = await page.evaluate(async () => {
       const response = await fetch("/read");

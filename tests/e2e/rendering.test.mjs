@@ -6,7 +6,7 @@ import { openKit } from "./kit.mjs";
 
 const world = useWorld();
 
-test("a subscriber is told at most once per frame, and of the last change", async () => {
+test("a subscriber is notified at most once per frame, and of the last change", async () => {
   const page = await openKit(world);
   const { tooOften, frames, shown, text } = await page.evaluate(async () => {
     const turn = (await kit.session()).createTurn({ input: "long 20000" });
@@ -41,7 +41,7 @@ test("a subscriber is told at most once per frame, and of the last change", asyn
   assert.equal(shown, text);
 });
 
-test("where frames never come, as in a hidden tab, a timer tells", async () => {
+test("where frames never come, as in a hidden tab, a timer notifies", async () => {
   const page = await openKit(world, (opened) =>
     opened.addInitScript(() => {
       globalThis.asked = 0;
@@ -69,11 +69,11 @@ test("where frames never come, as in a hidden tab, a timer tells", async () => {
   assert.ok(frames >= told, "the frame is asked for as well: the tab may be shown again");
 });
 
-test("a view changes only when it tells", async () => {
+test("a view changes only when it notifies", async () => {
   const page = await openKit(world);
   const { rendered, tearing, late, text, after } = await page.evaluate(async () => {
     const turn = (await kit.session({ headers: { "x-turnwire-delay-ms": "1" } })).createTurn({ input: "long 300" });
-    // What components do: read while rendering, subscribe after it, read again, and read whenever told.
+    // What components do: read while rendering, subscribe after it, read again, and read at each notification.
     const { subscribe, get } = turn.view;
     const rendered = [];
     let tearing = 0;
@@ -84,7 +84,7 @@ test("a view changes only when it tells", async () => {
     render();
     const unsubscribe = subscribe(render);
     render();
-    // Whoever reads at another time sees what was last rendered.
+    // A read at another time returns the last rendered value.
     const reading = setInterval(() => (tearing += Number(!Object.is(get(), rendered.at(-1)))), 1);
     await turn.waitForCompletion();
     await new Promise((resolve) => {
@@ -126,7 +126,7 @@ test("a page that only renders makes no event objects, and misses nothing", asyn
   assert.equal(text, true);
 });
 
-test("listeners and the loop in a page hear the same events", async () => {
+test("listeners and the loop in a page receive the same events", async () => {
   const page = await openKit(world);
   const { same, deltas, failures } = await page.evaluate(async () => {
     const turn = (await kit.session()).createTurn({ input: "tools" });

@@ -13,14 +13,14 @@ function sessionOf(page) {
   return page.evaluate(() => decodeURIComponent(location.hash.replace("#/session/", "")));
 }
 
-/** Asks the gateway for something that is not part of the protocol. */
+/** Calls an endpoint of the gateway that is not part of the protocol. */
 async function gateway(path, init) {
   const response = await fetch(`${world.url}/_gateway/${path}`, init);
   assert.ok(response.ok, `${path}: ${response.status}`);
   return response.headers.get("content-type") === "text/event-stream" ? response.text() : response.json();
 }
 
-/** What an answer looks like that comes in one piece. */
+/** The look of an answer that comes in one piece. */
 async function uncut(message) {
   const page = await world.page("/", (page) => page.setExtraHTTPHeaders({ "x-turnwire-delay-ms": "0" }));
   await say(page, message);
@@ -36,7 +36,7 @@ async function rows(page) {
   return page.evaluate(async () => {
     const list = document.querySelector(".events-list");
     const found = new Map();
-    // The list only has the rows in view, and has them a frame or more after it is scrolled.
+    // The list has only the rows in view, a frame or more after a scroll.
     const isDrawn = () => {
       const { top, bottom } = list.getBoundingClientRect();
       const places = [...list.querySelectorAll("[data-position]")].map((row) => row.getBoundingClientRect());
@@ -70,7 +70,7 @@ async function recorded(sessionId) {
 
 const MARKS = ["reconnecting", "resumed", "gap", "idle"];
 
-test("an answer that is cut three times is the same as one that never was, and nobody is disturbed", async () => {
+test("an answer that is cut three times is the same as an uncut one, and screen readers announce no cut", async () => {
   const wanted = await uncut("long 1000");
   const page = await world.page("/", paced);
   await showEvents(page);
@@ -105,7 +105,7 @@ test("an answer that is cut three times is the same as one that never was, and n
   assert.deepEqual(unexpected(page), []);
 });
 
-test("a reload during a turn: it goes on by itself, and can be cut again", async () => {
+test("a turn goes on after a reload, and can be cut again", async () => {
   const wanted = await uncut("long 500");
   const page = await world.page("/", held);
   await say(page, "long 500");
@@ -125,7 +125,7 @@ test("a reload during a turn: it goes on by itself, and can be cut again", async
   assert.deepEqual(unexpected(page), []);
 });
 
-test("by keyboard: the button can be reached, and leaves the focus where one writes", async () => {
+test("by keyboard: the button can be reached, and the focus returns to the message field", async () => {
   const page = await world.page("/", held);
   await say(page, "long 300");
   await cutButton(page).waitFor();
@@ -139,7 +139,7 @@ test("by keyboard: the button can be reached, and leaves the focus where one wri
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Message");
 });
 
-test("events that the server has lost are named, and the text is whole in the end", async () => {
+test("events that the server has lost are listed, and the text is whole in the end", async () => {
   const wanted = await uncut("long 200");
   const page = await world.page("/", paced);
   await say(page, "plain");
@@ -153,7 +153,7 @@ test("events that the server has lost are named, and the text is whole in the en
   assert.equal(await answer(page), wanted);
 });
 
-test("a conversation that is left is read no longer, and its turn goes on", async () => {
+test("a conversation that is left is no longer read, and its turn goes on", async () => {
   const page = await world.page("/", held);
   await say(page, "long 500");
   await grown(page, 100);
@@ -188,7 +188,7 @@ test("a turn that another tab sends appears by itself, and an answer given there
   assert.deepEqual(page.failures, []);
 });
 
-test("there is no such button for a gateway elsewhere, which is not even asked", async () => {
+test("a gateway on another origin has no such button, and gets no request", async () => {
   const asked = [];
   const page = await world.page("/", async (page) => {
     page.on("request", (request) => asked.push(request.url()));
@@ -205,7 +205,7 @@ test("there is no such button for a gateway elsewhere, which is not even asked",
   assert.deepEqual(page.failures, []);
 });
 
-test("a phone has room for the button and the words, in light and dark", async () => {
+test("the button and the text fit a phone, in light and dark", async () => {
   for (const colorScheme of ["light", "dark"]) {
     const page = await world.page("/", async (page) => {
       await page.setViewportSize({ width: 390, height: 844 });

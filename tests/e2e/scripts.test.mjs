@@ -167,7 +167,7 @@ test("question", async () => {
   assert.match(text, /\*\*Amsterdam\*\* it is/);
 });
 
-test("mixed: one turn answers all that waits, and not less", async () => {
+test("mixed: one turn answers all pending calls, and not fewer", async () => {
   const page = await openKit(world);
   const { actions, partial, text, statuses } = await page.evaluate(async () => {
     const session = await kit.session();
@@ -196,7 +196,7 @@ test("mixed: one turn answers all that waits, and not less", async () => {
   assert.match(text, /four instances.*“Nobody”/);
 });
 
-test("a sub-agent that asks is answered in its own thread", async () => {
+test("a sub-agent's question is answered in its own thread", async () => {
   const page = await openKit(world);
   const { action, child, text } = await page.evaluate(async () => {
     const session = await kit.session();

@@ -1,4 +1,4 @@
-// The demo as the documentation's site has it: without a gateway, scripts inside the page play the agent.
+// The demo as on the documentation's site: without a gateway, scripts inside the page play the agent.
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const index = join(www, "index.html");
 writeFileSync(index, readFileSync(index, "utf8").replace("<html ", '<html data-server="scripted" '));
 const world = useWorld({ www });
 
-test("a step is approved, and an answer whose connection is cut comes whole; nothing is asked of a server", NOT_WEBKIT, async () => {
+test("a step is approved, and an answer whose connection is cut is whole in the end; no server gets a request", NOT_WEBKIT, async () => {
   const asked = [];
   const page = await world.page("/", (blank) => blank.on("request", (request) => asked.push(`${request.method()} ${request.resourceType()}`)));
   await page.getByText("Approve an action").click();
@@ -29,7 +29,7 @@ test("a step is approved, and an answer whose connection is cut comes whole; not
   assert.deepEqual(page.failures, []);
 });
 
-test("a page that is loaded again begins anew", NOT_WEBKIT, async () => {
+test("a reloaded page starts over", NOT_WEBKIT, async () => {
   const page = await world.page("/#/sessions/session_1");
   await page.getByText("What should the agent do?").waitFor();
   assert.deepEqual(page.failures, []);

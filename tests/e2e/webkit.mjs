@@ -6,7 +6,7 @@ import { openBrowser } from "../engines/engines.mjs";
 const POLL_MS = 20;
 const LIMIT_MS = 30_000;
 
-/** Runs in the page: keeps what fails there. */
+/** Runs in the page: collects its failures. */
 function keepFailures() {
   globalThis.failures = [];
   const keep = (failure) => globalThis.failures.push(String(failure));
@@ -98,7 +98,7 @@ class WebKitPage {
     }
   }
 
-  /** Several may run at once: the result is polled for. */
+  /** Several may run at once: their results are polled. */
   async evaluate(code, argument) {
     const id = await this.#run(
       `globalThis.results ??= [];

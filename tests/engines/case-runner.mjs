@@ -1,4 +1,4 @@
-// Runs one case: sets the gateway's faults, has a page play it, and judges what came.
+// Runs one case: sets the gateway's faults, has a page play it, and judges the result.
 import { GROUPS } from "./cases/index.mjs";
 import { judge } from "./judge.mjs";
 
@@ -12,7 +12,7 @@ export const CASES = GROUPS.flatMap(([group, cases]) => cases.map((one) => ({ gr
 export const partsOf = ({ faults }) => faults.flatMap(({ on, fault }) => fault.split("+").map((part) => [on, ...part.split(":")]));
 
 /**
- * What a quick run has in every engine: each group of cases, whatever stands before the names of some (`cut: …`), each
+ * What a quick run has in every engine: each group of cases, each prefix of names (`cut: …`), each
  * way to end, and each kind of fault.
  */
 export const kindsOf = (one) => [one.group, /^(.+?): /.exec(one.name)?.[1] ?? "", one.expects.outcome, ...partsOf(one).map(([, kind]) => kind)];

@@ -1,4 +1,4 @@
-// Every fault in Chromium, met by the crate's own client in place of the package: the same cases, the same outcomes, and
+// Every fault in Chromium, played with the crate's own client in place of the package: the same cases, the same outcomes, and
 // the same events and snapshots as the package has of an uncut turn.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -7,7 +7,7 @@ import { CASES } from "./case-runner.mjs";
 import { playInChromium } from "./in-chromium.mjs";
 import { CLASSES } from "./world.mjs";
 
-/** What the crate does not have: a limit for a whole reading, and listeners beside a wait. */
+/** What the crate does not have: a limit for a whole read, and listeners beside a wait. */
 const isPossible = ({ plan }) => plan.by !== "waiting" && plan.stream?.deadline === undefined;
 
 const possible = CASES.filter(isPossible);

@@ -1,5 +1,5 @@
 // The three browser engines, each driven over WebDriver by its own driver program. The drivers are
-// started here, so that the client has nothing to look for and nothing to download.
+// started here, so that the client looks for nothing and downloads nothing.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,14 +8,14 @@ import { Command } from "selenium-webdriver/lib/command.js";
 import { Executor, HttpClient } from "selenium-webdriver/http/index.js";
 import { freePort, program, start, toolFolders, webkitFolders } from "./programs.mjs";
 
-/** The engines by name; each returns what its driver and its browser are started with. */
+/** The engines by name; each returns the start options of its driver and its browser. */
 const RECIPES = { chromium, firefox, webkit };
 
 /** The names of the engines. */
 export const ENGINES = Object.keys(RECIPES);
 
 /**
- * Opens a browser with a fresh profile; `close` ends it and everything that was started for it. Where the
+ * Opens a browser with a fresh profile; `close` ends it and everything that was started for it. If the
  * driver can take the network away, `setOffline` does.
  */
 export async function openBrowser(engine) {
@@ -43,7 +43,7 @@ export async function openBrowser(engine) {
   }
 }
 
-/** Speaks to a driver; knows the commands that only one driver has. */
+/** Sends commands to a driver; knows the commands that only one driver has. */
 function executor(url) {
   const executor = new Executor(new HttpClient(url));
   executor.defineCommand("setNetworkConditions", "POST", "/session/:sessionId/chromium/network_conditions");
@@ -106,7 +106,7 @@ function firefox({ folder, port }) {
 
 /** It has no headless mode: it gets a screen of its own. */
 async function webkit({ folder, port, started }) {
-  // It takes a free display and says which.
+  // It takes a free display and prints its number.
   const args = ["-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp"];
   const screen = await start(program("XVFB", ["Xvfb"]), args, {
     pipes: ["pipe"],
@@ -125,7 +125,7 @@ async function webkit({ folder, port, started }) {
       XDG_DATA_HOME: folder,
       GSETTINGS_BACKEND: "memory",
       NO_AT_BRIDGE: "1",
-      // Only pages of this test are opened, and a container seldom allows what the sandbox needs.
+      // Only pages of this test are opened, and containers rarely allow the sandbox.
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1",
     },
     capabilities: { browserName: "MiniBrowser", "webkitgtk:browserOptions": { binary, args: ["--automation"] } },

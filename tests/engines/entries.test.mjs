@@ -1,4 +1,4 @@
-// Every fault in Chromium, met by the entry with the core as JavaScript.
+// Every fault in Chromium, played with the entry that has its core as JavaScript.
 import { CASES } from "./case-runner.mjs";
 import { playInChromium } from "./in-chromium.mjs";
 

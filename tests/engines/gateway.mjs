@@ -1,9 +1,9 @@
-// The development gateway as a test sees it beside the page: sessions, faults, and what it has recorded.
+// The development gateway as a test uses it beside the page: sessions, faults, and what it has recorded.
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What the gateway answers to a test, at `url`. */
+/** The gateway's control endpoints, at `url`. */
 export class Gateway {
   #url;
 
@@ -17,7 +17,7 @@ export class Gateway {
     return JSON.parse(answer).data.id;
   }
 
-  /** What the session's coming requests meet. */
+  /** Plans the faults of the session's next requests. */
   async setFaults(session, faults) {
     await this.#ask(`/_gateway/sessions/${session}/faults?ahead=true`, { method: "PUT", body: faults });
   }
@@ -27,7 +27,7 @@ export class Gateway {
     return JSON.parse(await this.#ask(`/_gateway/sessions/${session}/requests`));
   }
 
-  /** Everything that a turn has said, as `{number, event}`, read without the package. */
+  /** All events of a turn, as `{number, event}`, read without the package. */
   async log(turn) {
     const log = await this.#ask(`/_gateway/turns/${turn}/log`);
     return log.split("\n\n").filter(Boolean).map(readFrame);
@@ -38,7 +38,7 @@ export class Gateway {
     await this.#ask(`/_gateway/sessions/${session}/cut?how=reset`, { method: "POST" });
   }
 
-  /** Turns that their requests hold go on. */
+  /** Releases held turns. */
   async release() {
     await this.#ask("/_gateway/release", { method: "POST" });
   }

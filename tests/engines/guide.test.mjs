@@ -1,4 +1,4 @@
-// The example for JavaScript in the guide "From Rust", with the crate's classes in a page: it says the types of a turn's events.
+// The example for JavaScript in the guide "From Rust", with the crate's classes in a page: it prints the types of a turn's events.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ after(async () => {
   await world?.stop();
 });
 
-/** What the example has printed so far, and what went wrong. */
+/** What the example has printed so far, and the errors. */
 const said = () => browser.driver.executeScript("return [said, failures]");
 
 test("the guide's example for JavaScript runs in a page", async () => {
@@ -53,7 +53,7 @@ test("the guide's example for JavaScript runs in a page", async () => {
   assert.ok(types.includes("model.message.delta"));
 });
 
-test("the guide says what a page downloads of the classes, to three percent", () => {
+test("the guide states what a page downloads for the classes, to three percent", () => {
   const said = Number(/^\| download, brotli \|.*\| (\d+) KB, all protocols \|$/m.exec(readFileSync(GUIDE, "utf8"))?.[1]);
   const files = ["turnwire.js", "turnwire_bg.wasm"].map((name) => readFileSync(join(CLASSES, name)));
   const real = files.map((file) => brotliCompressSync(file).length).reduce((sum, length) => sum + length, 0) / 1024;

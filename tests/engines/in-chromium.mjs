@@ -1,4 +1,4 @@
-// Plays cases in Chromium with something in place of the package's main entry.
+// Plays cases in Chromium with another module in place of the package's main entry.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

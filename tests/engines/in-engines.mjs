@@ -11,8 +11,8 @@ import { startWorld } from "./world.mjs";
 
 /**
  * Registers a test for each row that `choose(engine)` returns of `rows`; an engine without any is not started. `path` is the
- * page that plays them, and `play(row, player, gateway)` returns how long the page took; it throws unless the row came out as
- * it must. Rows play four at a time, but for those of which `isLonely(row)` says that they must not.
+ * page that plays them, and `play(row, player, gateway)` returns how long the page took; it throws unless the row ended as
+ * it must. Rows play four at a time, except those for which `isLonely(row)` is true.
  */
 export function playInEngines(about, path, rows, choose, play, isLonely = () => false) {
   const chosen = Object.fromEntries(ENGINES.map((engine) => [engine, choose(engine)]));

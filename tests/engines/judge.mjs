@@ -1,8 +1,8 @@
-// Holds what a page reports of a case, and what the gateway recorded, against what the case expects.
+// Compares a page's report of a case, and the gateway's record, with what the case expects.
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 
-/** Throws unless the case came out as expected. */
+/** Throws unless the case ended as expected. */
 export function judge({ expects }, report, record) {
   OUTCOMES[expects.outcome](expects, report, record);
   judgeRequests(expects, report, record);
@@ -15,7 +15,7 @@ export function judgeWhole({ numbers, snapshot }, uncut, log) {
   assert.ok(numbers.every((number, at) => at === 0 || number > numbers[at - 1]), `the numbers of the events: ${numbers}`);
   assertSnapshot({ snapshot }, log);
   assertAlike(snapshot, uncut.snapshot);
-  // Of a turn that had ended when the page came back, nothing was streamed.
+  // A turn that had ended when the page returned was not streamed.
   assert.ok([0, log.length].includes(snapshot.last_sequence_number));
 }
 
@@ -52,7 +52,7 @@ const OUTCOMES = {
     const [error] = assertErrors(report, [expects.error]);
     assert.ok(error.typed, "the error is one of the package's");
     const { threads, required_actions, last_sequence_number } = report.snapshot;
-    // What comes in one chunk with the event at which it was stopped is in the snapshot, and is delivered now or to the next loop.
+    // Events in the chunk in which the loop stopped are in the snapshot, and are delivered now or to the next loop.
     const count = expects.atLeast ? Math.max(expects.kept, last_sequence_number) : expects.kept;
     const delivered = expects.atLeast ? Math.max(expects.kept, report.events.length) : count;
     assertEvents(report.events, log.slice(0, delivered), { numbered: true });
@@ -71,7 +71,7 @@ const OUTCOMES = {
 
   settles(expects, report, { log }) {
     for (const error of report.errors) assert.ok(error.typed, "the error is one of the package's");
-    // A message that was missed in part is repeated as a whole.
+    // A message with missed parts is repeated as a whole.
     const single = report.events.filter(({ type }) => !type.startsWith("model.message"));
     const keys = single.map(({ type, id }) => `${type} ${id}`);
     assert.equal(new Set(keys).size, keys.length, `no event comes twice: ${keys}`);
@@ -84,7 +84,7 @@ const OUTCOMES = {
   },
 };
 
-/** The turn has ended; if the case expects an error on the way, there was that and no other. */
+/** The turn has ended; if the case expects an error meanwhile, there was only that one. */
 export function assertEnded(report, { error }) {
   assertErrors(report, error === undefined ? [] : [error]);
   assert.ok(["done", "cancelled", "error"].includes(report.status), `the turn has ended: ${report.status}`);
@@ -99,7 +99,7 @@ export function assertErrors({ errors }, expected) {
   return errors;
 }
 
-/** What an error has of the members of another, causes included. */
+/** The members that an error shares with another, causes included. */
 function pick(error, wanted) {
   const member = (name) => (name === "cause" ? pick(error.cause ?? {}, wanted.cause) : error[name]);
   return Object.fromEntries(Object.keys(wanted).map((name) => [name, member(name)]));
@@ -114,21 +114,21 @@ function assertEvents(events, log, { numbered }) {
   assert.equal(found.length, expected.length, `after the last event comes ${found[expected.length]}`);
 }
 
-/** Every event is, in all its members, as the uncut stream has it. */
+/** Every event equals that of the uncut stream, in all its members. */
 export function assertSame(events, uncut) {
   const at = uncut.findIndex((event, index) => !isDeepStrictEqual(event, events[index]));
   if (at !== -1) assert.deepEqual(events[at], uncut[at], `event ${at + 1}`);
   assert.equal(events.length, uncut.length);
 }
 
-/** What is on the wire as it is delivered: other members are completed. */
+/** Members that are delivered as on the wire; others are completed. */
 function line({ type, id, content, reasoning_content, tool_calls }, number) {
   if (type !== "model.message.delta") return `#${number} ${type} ${id}`;
   const call = tool_calls?.map(({ index, function: { arguments: text } = {} }) => [index, text]);
   return `#${number} ${type} ${id} ${JSON.stringify([content ?? "", reasoning_content ?? "", call ?? []])}`;
 }
 
-/** The texts of the snapshot are those that the log's events come to, added up without the package. */
+/** The texts of the snapshot are those of the log's events, merged without the package. */
 function assertSnapshot({ snapshot }, log) {
   const messages = snapshot.threads.flatMap((thread) => thread.messages);
   const shown = messages.map(({ id, content }) => [id, content]);
@@ -145,7 +145,7 @@ function texts(events) {
   return messages;
 }
 
-/** The snapshot is that of an uncut turn, but for what only the numbers of a stream could tell. */
+/** The snapshot is that of an uncut turn, except what only the stream's numbers show. */
 function assertAlike({ last_sequence_number: _one, ...snapshot }, { last_sequence_number: _other, ...uncut }) {
   assert.deepEqual(snapshot, uncut, "the snapshot is that of an uncut turn");
 }
@@ -158,7 +158,7 @@ export function judgeRequests({ outcome, posts = [200], cursors, looks, earlier 
   const starts = requests.filter(({ on }) => on === "create").map(({ status }) => status);
   if (typeof posts === "number") assert.equal(starts.length, posts, `requests for a start: ${journal}`);
   else if (posts !== "any") assert.deepEqual(starts, posts, `answers to a start: ${journal}`);
-  // What was read before the start looks for nothing.
+  // Reads before the start do not count as a search.
   const after = requests.slice(requests.findLastIndex(({ on }) => on === "create"));
   const found = after.filter(({ on }) => on === "turns").length;
   if (looks !== undefined) assert.equal(found, looks, `looks for the turn: ${journal}`);

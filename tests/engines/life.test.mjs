@@ -1,4 +1,4 @@
-// A page's life: it is loaded again while a turn runs, opened twice, left and come back to.
+// A page's life: reloaded while a turn runs, opened twice, left and returned to.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { Table } from "./table.mjs";
 import { startWorld } from "./world.mjs";
 
 const LIMIT_MS = 30_000;
-/** After so many events of some 150 a turn stands still, until what happens in its middle has happened. */
+/** A turn of some 150 events is held after this many, until the test has acted in its middle. */
 const HOLD = "100";
 const OFFLINE = "offline and online during a turn";
 
@@ -35,7 +35,7 @@ for (const engine of ENGINES) {
 
     const kinds = new Set();
 
-    /** One test, in a page of its own that is in the middle of a turn. A quick run has one of a kind outside of Chromium. */
+    /** One test, in a page of its own that is in the middle of a turn. A quick run has one of each kind outside of Chromium. */
     const live = (kind, name, play, path = "life") => {
       table.addRow("life", name);
       rows.all += 1;
@@ -98,7 +98,7 @@ for (const engine of ENGINES) {
 
     live("away", "away and back during a turn", async (page, { driver }) => {
       await driver.get(`${world.url}/other.html`);
-      // A page that is kept must not lose what comes while it stands still.
+      // A page in the back/forward cache must not lose events that come meanwhile.
       await world.gateway.release();
       await driver.navigate().back();
       return (await page.judge()).persisted > 0 ? "kept" : "loaded again";
@@ -140,7 +140,7 @@ for (const engine of ENGINES) {
 
 tellRows(rows.chosen, rows.all, "rows");
 
-/** A page that has a conversation, as the test drives it. */
+/** A page that has a conversation, driven by the test. */
 class Life {
   #driver;
   #path;
@@ -161,7 +161,7 @@ class Life {
     return this.until(({ numbers }) => numbers.length > 30);
   }
 
-  /** Looks at the turn until it is as wanted. */
+  /** Reads the turn until it is as wanted. */
   async until(holds) {
     const limit = Date.now() + LIMIT_MS;
     for (let state; Date.now() < limit; await sleep(50)) {
@@ -171,7 +171,7 @@ class Life {
     throw new Error("the page did not get there in time");
   }
 
-  /** Waits for the end; the conversation is then whole, nothing came twice, and one turn was begun. */
+  /** Waits for the end; the conversation is then whole, nothing was repeated, and one turn was begun. */
   async judge() {
     await world.gateway.release();
     const state = await this.until(({ status }) => status === "done");

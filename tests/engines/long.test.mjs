@@ -1,6 +1,6 @@
-// Long turns of which little is seen: an event each three seconds, or nothing for most of a minute. A page in each engine
-// comes back to them, and is loaded again while they run. The client that began them reads them to the end, and is what
-// the pages are held against. All of it happens at once: each turn takes longer than ten tries to get a lost connection
+// Long turns with few events: an event each three seconds, or nothing for most of a minute. A page in each engine
+// comes back to them, and is reloaded while they run. The client that began them reads them to the end, and is what
+// the pages are compared with. All of it happens at once: each turn takes longer than ten tries to get a lost connection
 // back.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -15,16 +15,16 @@ const { WebSocket } = createRequire(new URL("../../pkg/package.json", import.met
 
 /** Ten tries to get a connection back take 28 seconds on average, and this is more than most. */
 const TRIES_MS = 34_000;
-/** When the pages are loaded again, after the turns have begun. */
+/** When the pages are reloaded, after the turns have begun. */
 const RELOAD_MS = 5000;
-/** When the pages are looked at after that, in the middle of the wait. */
+/** When the pages are read after that, in the middle of the wait. */
 const MIDDLE_MS = 20_000;
 const LIMIT_MS = 120_000;
 
 const SLOW = { rhythm: "an event each 3 s", script: "long 16", pace: 3000 };
 const SILENT = { rhythm: "silence for 51 s", script: "long 5", pace: 1, fault: "silence:51000" };
 
-/** Surfaces of the gateway that finish turns without a reader; `waits` is what a page waits for that has no stream. */
+/** Surfaces of the gateway that finish turns without a reader; `waits` is what a page without a stream waits for. */
 const SURFACES = [
   { surface: "truefoundry", protocol: "truefoundry", path: "/demo", agent: "support-bot", plays: [SLOW] },
   { surface: "trueforge", protocol: "trueforge", path: "", agent: "support-bot", plays: [SLOW] },
@@ -36,7 +36,7 @@ const SURFACES = [
 
 const CASES = SURFACES.flatMap(({ plays, ...surface }) => plays.map((play) => ({ name: `${surface.surface}: ${play.rhythm}`, ...surface, ...play })));
 
-/** What came of it, by engine and case. */
+/** The outcomes, by engine and case. */
 const outcomes = {};
 const table = new Table();
 for (const { name } of CASES) table.addRow("long", name);
@@ -79,7 +79,7 @@ async function begin(url, { name, protocol, path, agent, script, pace, fault }) 
   const turn = session.createTurn({ input: script });
   const begun = new Promise((resolve) => turn.on("turn.created", resolve));
   const over = turn.waitForCompletion().then(() => ({ at: performance.now(), text: textOf(turn) }));
-  // The socket would hold the process.
+  // The socket would keep the process alive.
   if (isSocket) ending.push(() => client.close());
   await Promise.race([begun, over]);
   const conversation = { name, protocol, baseUrl, session: session.id, ...(protocol === "awaken" && { agentName: agent }) };
@@ -90,7 +90,7 @@ function textOf(turn) {
   return turn.snapshot().threads[0].messages.map(({ content }) => content).join("");
 }
 
-/** Comes back to the turns in a page, twice, and waits until each has come out. */
+/** Resumes the turns in a page, twice, and waits until each has ended. */
 async function follow(engine, driver, url, firsts, began) {
   const look = () => driver.executeScript("return globalThis.look?.() ?? null");
   const until = async (holds) => {
@@ -118,7 +118,7 @@ async function follow(engine, driver, url, firsts, began) {
 
 /**
  * Firefox shows a page the head of a response only with the first byte of its body, on a busy machine even later. In a
- * silence, a stream that is asked for anew may so seem unanswered; it is asked for again.
+ * silence, a resumed stream may seem unanswered; it is requested again.
  */
 const isWithheld = (engine, { code, message }) => engine === "firefox" && code === "timeout" && message.includes("connectTimeout");
 

@@ -10,7 +10,7 @@ import { Player } from "./player.mjs";
 import { Table } from "./table.mjs";
 import { startWorld } from "./world.mjs";
 
-/** And in Chromium: each kind of fault on each request, each status, and whatever else a case does. */
+/** And in Chromium: each kind of fault on each request, each status, and each other action of a case. */
 function finerKindsOf(one) {
   const { script, headers = {}, stream = {}, connect, at = {}, expects: _, ...more } = one.plan;
   const does = [headers, stream, connect, more].flatMap((given) => Object.keys(given).filter((name) => given[name] !== undefined));

@@ -41,7 +41,7 @@ export class Player {
     }
   }
 
-  /** Takes reports as long as there is one to come. */
+  /** Takes reports while any is outstanding. */
   async #follow() {
     this.#isFollowing = true;
     try {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 5_000;
-/** How much of what a program says is kept for the error that it does not start. */
+/** How much of a program's output is kept for the error when it does not start. */
 const KEPT_OUTPUT = 4_000;
 
 /** The program that an environment variable names, or the first of these names on the PATH or in more folders. */

@@ -1,5 +1,5 @@
 // Sockets that a relay holds, in every engine: whatever breaks between the page and the relay, the turn goes on, and nothing is lost,
-// comes twice or is asked twice.
+// repeated or asked twice.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -11,7 +11,7 @@ import { Gateway } from "./gateway.mjs";
 import { playInEngines } from "./in-engines.mjs";
 
 /**
- * What happens to each connection of the page after so many bytes, or to the relay when an event has come; how many connections are
+ * What happens to each connection of the page after this many bytes, or to the relay when an event has come; how many connections are
  * `lost` at least, and how many there are at `most`. The turn's messages, each with all of its text so far, have 440,000 bytes: if each
  * connection goes on where the last one broke, 19 are enough.
  */
@@ -44,7 +44,7 @@ async function start() {
   return { agent: new Gateway(agent.url), wire, control: `http://127.0.0.1:${control.address().port}`, stop };
 }
 
-/** Where a page asks for what is to happen. */
+/** The address at which a page orders the breaks. */
 async function serveControl(actions) {
   const server = createServer(async ({ url }, response) => {
     await actions[url.slice(1)]?.();

@@ -1,5 +1,5 @@
 // Every fault in every engine, for turns that relays keep: the package in a page, a gateway that makes the faults, one relay as a
-// program of its own or two with one log, and agents behind them. Nothing is lost and nothing comes twice.
+// program of its own or two with one log, and agents behind them. Nothing is lost or repeated.
 import { after, before, describe, test } from "node:test";
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +22,7 @@ const PLAYED = IS_QUICK ? ["chromium"] : ENGINES;
 /** How many relays: one with a log in SQLite; two with a log in Redis, each of which gets every second request. */
 const WORLDS = { "a relay": 1, "two relays": 2 };
 
-/** Those that restart a relay, which all share, that close idle connections, or that give a page much to do. */
+/** Those that restart a relay, which all share, that close idle connections, or that are much work for a page. */
 const isSingle = (one) => ["crashes", "sizes"].includes(one.group) || isAlone(one);
 
 const rows = PROTOCOLS.length * Object.keys(WORLDS).length;
@@ -35,7 +35,7 @@ test("every case has a name of its own", () => {
 
 for (const [title, count] of Object.entries(WORLDS)) describe(`behind ${title}`, WITH_RELAY, () => playAll(title, count));
 
-/** Plays all cases, behind so many relays. */
+/** Plays all cases, behind this many relays. */
 function playAll(title, count) {
   const table = new Table();
   for (const { group, name } of CHOSEN) for (const protocol of PROTOCOLS) table.addRow(`${protocol}, ${group}`, name);

@@ -6,15 +6,15 @@ import { isAlone } from "./case-runner.mjs";
 import { on } from "./cases/case.mjs";
 import { playInEngines } from "./in-engines.mjs";
 
-/** How soon silence is noticed, where it is to be. */
+/** How soon silence is noticed, where it has to be. */
 const CLOCKS = { idleTimeout: 400, connectTimeout: 400 };
 
-/** What a turn reports that is lost: `status` is that of the turn, `error` has these members. */
+/** The report of a lost turn: `status` is that of the turn, `error` has these members. */
 const INCOMPLETE = { status: "incomplete", error: { name: "IncompleteError", code: "incomplete" } };
 const UNEXPECTED = { status: "incomplete", error: { name: "ProtocolError", code: "unexpected_response" } };
 const refused = (status) => ({ status: "unstarted", error: { name: "ApiError", code: "http", status } });
 
-/** A turn on a server that keeps nothing, whose start meets this fault. */
+/** A turn on a server that keeps nothing, whose start has this fault. */
 const lost = (fault, outcome, more = {}) => ({
   name: `a server that keeps nothing: ${fault}`,
   script: "reasoning",
@@ -42,13 +42,13 @@ const LOST = [
   lost("status:409", refused(409)),
 ];
 
-/** A turn that comes out as one whose connection was never cut. */
+/** A turn with the same result as an uncut one. */
 const whole = (name, faults, asked, more = {}) => ({ name: `connect: ${name}`, script: "reasoning", recovery: "connect", faults, asked, ...more });
 const ONCE = ["run", "connect"];
 
 const WHOLE = [
   { name: "a server that keeps nothing: no fault", script: "reasoning", asked: ["ag-ui"] },
-  // Nothing has begun by a start that was refused for now.
+  // A start that was refused temporarily has begun nothing.
   { name: "a server that keeps nothing: status:429", script: "reasoning", faults: [on("create", "status:429")], asked: ["ag-ui", "ag-ui"] },
   whole("no fault", [], ["run"]),
   whole("eof:1", [on("create", "eof:1")], ONCE),
@@ -96,13 +96,13 @@ playInEngines(
 
 function judge({ script, outcome, asked }, report, requests) {
   assert.deepEqual(report.asked, asked, JSON.stringify(requests));
-  // A browser must not have sent one again by itself. The last start is that of the next turn.
+  // The browser itself must not have repeated one. The last start is that of the next turn.
   const starts = requests.filter(({ on }) => on === "create");
   assert.equal(starts.length, asked.filter((name) => name === asked[0]).length + 1, JSON.stringify(requests));
   assert.equal(report.types.filter((type) => type === "turn.created").length, report.types.length > 0 ? 1 : 0);
   if (outcome === undefined) judgeWhole(report);
   else judgeEnded(outcome, report);
-  // The conversation goes on, after what was said. What was refused was not said.
+  // The conversation goes on, after the earlier messages. A refused message is not part of it.
   assert.equal(report.next, "done");
   assert.deepEqual(report.said, report.status === "unstarted" ? ["plain"] : [script, "plain"]);
 }
@@ -120,12 +120,12 @@ function judgeEnded({ status, error }, report) {
   if (error === undefined) return assert.equal(report.error, null);
   for (const [name, value] of Object.entries(error)) assert.equal(report.error?.[name], value, JSON.stringify(report.error));
   assert.ok(report.error.typed, "the error is one of the package's");
-  // What came is kept: the beginning of what an uncut run says.
+  // The received text is kept: it is the beginning of an uncut run's.
   const [came, all] = [joined(report.told), joined(report.uncut.told)];
   assert.ok(came.every((text, at) => all[at].startsWith(text)), `${JSON.stringify(came)} of ${JSON.stringify(all)}`);
   const shown = report.kept.said.map(({ content, reasoning_content }) => [content ?? "", reasoning_content ?? ""]);
   assert.deepEqual(joined(shown), came, "the snapshot has what the events told");
 }
 
-/** All that was said, and all that was thought. */
+/** All text, and all reasoning. */
 const joined = (texts) => [0, 1].map((field) => texts.map((text) => text[field]).join(""));

@@ -1,12 +1,12 @@
-// Turns over a WebSocket in every engine, over connections that break in every way that engines tell apart.
+// Turns over a WebSocket in every engine, over connections that break in every way that engines distinguish.
 import assert from "node:assert/strict";
 import { representative } from "../rows.mjs";
 import { playInEngines } from "./in-engines.mjs";
 
-/** How soon silence is noticed, where it is to be. */
+/** How soon silence is noticed, where it has to be. */
 const CLOCKS = { idleTimeout: 400, connectTimeout: 400 };
 
-/** Turns that come out as those whose connection was never cut. `lost`: so many connections break. */
+/** Turns with the same result as uncut ones. `lost` is the number of connections that break. */
 const WHOLE = [
   { name: "no fault", script: "reasoning" },
   { name: "reset:5, before the turn's words", script: "reasoning", fault: "reset:5", lost: 1 },
@@ -30,7 +30,7 @@ const ENDED = [
 ];
 
 const ALL = [...WHOLE, ...ENDED];
-/** What a quick run has outside of Chromium: each kind of fault, and each thing that is done meanwhile. */
+/** What a quick run has outside of Chromium: each kind of fault, and each action meanwhile. */
 const kindsOf = ({ script, fault, at }) => [fault?.split(":")[0] ?? at?.what ?? script];
 
 playInEngines(
@@ -44,7 +44,7 @@ playInEngines(
     assert.equal(starts.length, 1, "the turn was started once");
     assert.deepEqual(report.numbers, report.numbers.map((_, at) => at + 1), "each event comes once, in order");
     (ENDED.includes(one) ? judgeEnded : judgeWhole)(one, report);
-    // A connection that stalls cannot be closed in good order.
+    // A connection that stalls cannot be closed with a close frame.
     if (one.fault?.startsWith("stall")) await gateway.cut(report.session);
     return report.took;
   },

@@ -1,6 +1,6 @@
 // A table of faults and engines, in Markdown.
 
-/** Collects what came of each case in each engine. */
+/** Collects the outcome of each case in each engine. */
 export class Table {
   #engines = new Map();
   #rows = new Map();

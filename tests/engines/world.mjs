@@ -1,4 +1,4 @@
-// What the tests of the engines stand on: a gateway that serves the package and this folder's pages.
+// The base of the engines' tests: a gateway that serves the package and this folder's pages.
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ const pages = join(import.meta.dirname, "page");
 /** The crate's classes for JavaScript, as `wasm-pack build` makes them. */
 export const CLASSES = process.env.TURNWIRE_CLASSES ?? join(import.meta.dirname, "..", "..", "target", "xtask", "classes");
 
-/** Starts the gateway; `url` is where it listens, `gateway` what it can be asked. */
+/** Starts the gateway; `url` is its address, `gateway` its control. */
 export async function startWorld() {
   const site = mkdtempSync(join(tmpdir(), "turnwire-engines-"));
   cpSync(pages, site, { recursive: true });

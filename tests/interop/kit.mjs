@@ -1,4 +1,4 @@
-// What cases do in a page again and again, installed there as `globalThis.kit`. What it returns is plain JSON.
+// What cases often do in a page, installed there as `globalThis.kit`. What it returns is plain JSON.
 
 /** Runs in the page. */
 export function install({ relay, protocol, agent: usual, token, isKept = false }) {
@@ -10,10 +10,10 @@ export function install({ relay, protocol, agent: usual, token, isKept = false }
   /** A new conversation with an agent. */
   const session = async (agent = usual, options) => (await client(options)).agents.createSession(agent);
 
-  /** Comes back to a conversation, as after a reload. */
+  /** Resumes a conversation, as after a reload. */
   const reopen = async (id, agentName = usual) => (await client()).agents.getSession(id, { agentName });
 
-  /** Streams a turn to its end; `eventsOf(turn)` are what came so far. */
+  /** Streams a turn to its end; `eventsOf(turn)` are its events so far. */
   async function stream(turn, options) {
     const events = [];
     kept.set(turn, events);
@@ -51,14 +51,14 @@ export function install({ relay, protocol, agent: usual, token, isKept = false }
     return streamed;
   }
 
-  /** What a turn comes to; `agrees` says whether its events, merged by hand, come to its snapshot. */
+  /** The outcome of a turn; `agrees` says whether its events, merged by hand, equal its snapshot. */
   function report(turn, error = null) {
     const events = eventsOf(turn);
     const snapshot = turn.snapshot();
     const messages = new Map();
     for (const event of events) {
       if (event.type === "model.message") {
-        // A step that is tried again goes on with what its message said.
+        // A retried step continues its message.
         const before = messages.get(event.continues);
         messages.delete(event.continues);
         messages.set(event.id, { ...before, ...structuredClone(event), content: (before?.content ?? "") + (event.content ?? "") });
@@ -89,7 +89,7 @@ export function install({ relay, protocol, agent: usual, token, isKept = false }
 
   const plain = (value) => JSON.parse(JSON.stringify(value));
 
-  /** What an error says. */
+  /** The fields of an error. */
   const told = (error) =>
     error && { name: error.name, code: error.code, message: error.message, status: error.status, typed: error instanceof turnwire.TurnwireError };
 
@@ -106,7 +106,7 @@ export function install({ relay, protocol, agent: usual, token, isKept = false }
   const names = ({ thread_id, tool_call_id }) => ({ thread_id, tool_call_id });
   const allow = (action, more) => ({ type: "user.tool_approval", ...names(action), approval: { status: "allow", ...more } });
   const deny = (action, reason) => ({ type: "user.tool_approval", ...names(action), approval: { status: "deny", reason } });
-  /** All that a turn waits for, answered alike. */
+  /** Answers for all pending calls of a turn, all the same. */
   const answers = (turn, answer = allow, ...more) => turn.snapshot().required_actions.map((action) => answer(action, ...more));
 
   /** Everything of an async iterable. */

@@ -17,7 +17,7 @@ const USAGE = {
   completion_tokens_details: { reasoning_tokens: 4 },
 };
 
-/** What each first word plays. Everything else is greeted. */
+/** What each first word plays. All other words get a greeting. */
 const SCRIPTS = {
   TOOL: (answer) => answer.calls([["serverInfo", "{}"]]),
   TWO: (answer) => answer.calls([["serverInfo", "{}"], ["failingTool", "{}"]]),
@@ -31,11 +31,11 @@ const SCRIPTS = {
   },
   /** A call after every answer of a tool. */
   LOOP: (answer) => answer.calls([["serverInfo", "{}"]]),
-  /** Two calls; when the first has answered, a slow text, whatever the second waits for. */
+  /** Two calls; when the first has answered, a slow text, even if the second still waits. */
   LATER: (answer) => answer.calls([["serverInfo", "{}"], ["failingTool", "{}"]]),
   /** SLOW [count] [ms]: tokens with pauses. */
   SLOW: (answer, [count = "40", ms = "250"]) => answer.text(tokens("tok", Number(count)), Number(ms)),
-  /** SAY word [count] [ms]: the same with a word of the caller's. */
+  /** SAY word [count] [ms]: the same with the caller's word. */
   SAY: (answer, [word = "tok", count = "20", ms = "20"]) => answer.text(tokens(`${word}-`, Number(count)), Number(ms)),
   REASONING: async (answer) => {
     await answer.reasoning(["Let me think. ", "The user greets, ", "so I greet. ☃"]);
@@ -48,14 +48,14 @@ const SCRIPTS = {
   },
   ERR401: (answer) => answer.refuse(401, { message: "invalid api key sk-***", type: "auth", code: "invalid_api_key" }),
   ERR500: (answer) => answer.refuse(500, { message: "mock upstream exploded", type: "server_error", code: "boom" }),
-  /** An error at the first try only. */
+  /** An error at the first attempt only. */
   FLAKY: async (answer) => {
     if (answer.isFirstTry) answer.refuse(500, { message: "try again", type: "server_error", code: "busy" });
     else await answer.text(GREETING);
   },
-  /** An answer without anything in it, not even a count. */
+  /** An empty answer, without even a count. */
   EMPTY: (answer) => answer.nothing(),
-  /** The connection breaks within the text, at the first try only. */
+  /** The connection breaks within the text, at the first attempt only. */
   CUT: async (answer) => {
     if (!answer.isFirstTry) return answer.text(GREETING);
     await answer.text(["partial ", "text "]);
@@ -80,7 +80,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One streamed completion. */
 class Answer {
-  /** Whether this conversation was not asked to be continued before. */
+  /** Whether this conversation is continued for the first time. */
   isFirstTry;
   /** Settles when the caller has left. */
   left;
@@ -169,7 +169,7 @@ const nextCallId = () => `call_${(calls += 1)}`;
 /** The text of a message, whose content may be a list of parts. */
 const textOf = ({ content }) => (Array.isArray(content) ? content.map((part) => part.text ?? "").join("") : (content ?? ""));
 
-/** What the conversation asks for. */
+/** The script that the conversation selects. */
 async function play(answer, messages) {
   const own = messages.findLastIndex((message) => message.role === "user");
   const [word, ...rest] = own < 0 ? [""] : textOf(messages[own]).split(/\s+/);
@@ -194,7 +194,7 @@ export async function startModel(port = 0) {
     let body = "";
     for await (const part of request.setEncoding("utf8")) body += part;
     const { messages } = JSON.parse(body);
-    // A second try has the same user messages, though what came of the first answer may stand among them.
+    // A second attempt has the same user messages, though parts of the first answer may be among them.
     const question = JSON.stringify(messages.filter(({ role }) => role === "user" || role === "tool"));
     const answer = new Answer(response, !seen.has(question));
     seen.add(question);
@@ -202,7 +202,7 @@ export async function startModel(port = 0) {
   });
   await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
-    /** What an OpenAI client takes for a base URL. */
+    /** The base URL for an OpenAI client. */
     url: `http://127.0.0.1:${server.address().port}/v1/`,
     async stop() {
       server.closeAllConnections();

@@ -1,4 +1,4 @@
-// What every run against a vendor's server needs, whatever the server: programs, a site with the built package,
+// The common parts of all runs against vendors' servers: programs, a site with the built package,
 // headless Chromium, and pages in it.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -13,7 +13,7 @@ export const root = join(import.meta.dirname, "..", "..");
 const START_LIMIT_MS = 15_000;
 
 /**
- * Starts all that `start` starts, the last part last; it is given a function that takes what ends a part. What was
+ * Starts all that `start` starts, the last part last; it is passed a function that registers the end of a part. What was
  * started is ended even if a later part does not start.
  */
 export async function startWorld(start) {

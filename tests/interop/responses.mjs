@@ -17,7 +17,7 @@ const USAGE = {
   total_tokens: 59,
 };
 
-/** What each first word plays, with the rest of the text. Everything else is greeted. */
+/** What each first word plays, with the rest of the text. All other words get a greeting. */
 const SCRIPTS = {
   /** EXEC command: calls the shell. */
   EXEC: (answer, command) => answer.exec(command),
@@ -66,7 +66,7 @@ const SCRIPTS = {
   },
 };
 
-/** What some of them do once a tool has answered, with what it said. */
+/** What some of them do once a tool has answered, with its result. */
 const THEN = {
   /** AGENT text: as ASIDE, but waits. */
   AGENT: (answer, [made, waited]) => waited === undefined && SCRIPTS.AWAIT(answer, JSON.parse(made).agent_id),
@@ -118,7 +118,7 @@ class Answer {
     this.#done({ ...item, summary });
   }
 
-  /** Calls the shell, which asks for consent unless told otherwise. */
+  /** Calls the shell, which asks for consent by default. */
   exec(cmd, more = { sandbox_permissions: "require_escalated", justification: "the test says so" }) {
     return this.call("exec_command", JSON.stringify({ cmd, ...more }));
   }
@@ -198,7 +198,7 @@ const textOf = (content) => (Array.isArray(content) ? content.map((part) => part
 /** Whether an item is what the user said: agents put contexts of their own between, in tags. */
 const isSaid = ({ type = "message", role, content }) => type === "message" && role === "user" && !textOf(content).startsWith("<");
 
-/** What the conversation asks for. */
+/** The script that the conversation selects. */
 async function play(answer, input) {
   const own = input.findLastIndex(isSaid);
   const [, word, rest] = /^(\S*)\s*([^]*)$/.exec(own < 0 ? "" : textOf(input[own].content));
@@ -227,7 +227,7 @@ export async function startResponses(port = 0) {
   });
   await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
   return {
-    /** What a client takes for a base URL. */
+    /** The base URL for a client. */
     url: `http://127.0.0.1:${server.address().port}/v1`,
     /** The bodies of all requests so far. */
     requests,

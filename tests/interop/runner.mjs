@@ -6,11 +6,11 @@ import { pause, startWorld } from "./parts.mjs";
 /** A case that takes longer has hung. */
 const CASE_LIMIT_MS = 30_000;
 
-/** What a case works with: a page of its own, and an id. */
+/** The tools of a case: a page of its own, and an id. */
 export class Case {
   /** A browser page with the package. */
   page;
-  /** An id that no other case uses, for a thread or whatever. */
+  /** An id that no other case uses, such as a thread's. */
   id = randomUUID();
 
   constructor(page) {
@@ -72,7 +72,7 @@ async function within(promise) {
   }
 }
 
-/** Starts a world, runs it with `action`, which returns how many cases failed, and ends it, also when told to by a signal. */
+/** Starts a world, runs it with `action`, which returns how many cases failed, and ends it, also on a signal. */
 export async function inWorld(start, action) {
   const world = await startWorld(start);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

@@ -1,4 +1,4 @@
-// A case of every server whose model is scripted: what it says comes while it says it.
+// A case of every server whose model is scripted: its text arrives while the model streams it.
 import assert from "node:assert/strict";
 
 /** A name, and what is played in the page. */

@@ -1,5 +1,5 @@
 // A conversation that a framework's server has rendered: its rows are there before any script, and while the core still loads;
-// nothing is asked before it is shown; then the turn that runs is read to its end, in the same elements.
+// no request is made before it is shown; then the turn that runs is read to its end, in the same elements.
 
 /** Holds the core back until `release()` is called in the page. Runs in the page, before its scripts. */
 function holdCore() {
@@ -15,7 +15,7 @@ function holdCore() {
 /** How long the turn waits before each event, in milliseconds. If it is over before a slow machine has the page, a slower turn is played. */
 const PACES = [100, 500];
 
-/** A session with a turn that is over, and one that runs for a while. */
+/** A session with a turn that has ended, and one that runs for a while. */
 async function makeSession(gateway, pace) {
   const post = async (path, body, headers) => {
     const response = await fetch(`${gateway}/acme/v1/agents/sessions${path}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
@@ -30,7 +30,7 @@ async function makeSession(gateway, pace) {
   return data.id;
 }
 
-/** Visits the page of a conversation below this address; what comes of it is judged like a row that plays turns. */
+/** Visits the page of a conversation below this address; the result is judged like a row that plays turns. */
 export async function visitChat(world, address) {
   for (const pace of PACES) {
     const outcome = await visitAt(pace, world, address);

@@ -1,4 +1,4 @@
-// Whether a row has worked: each protocol's text is exact, its stream was cut, and the page had nothing to complain of.
+// Whether a row has worked: each protocol's text is exact, its stream was cut, and the page reported nothing.
 
 /** What is wrong with a row's result; empty if nothing is. */
 export function judge({ results, failures = [] }, protocols, expected) {

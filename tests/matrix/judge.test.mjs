@@ -1,4 +1,4 @@
-// The judge sees what is wrong; and the documents have all rows.
+// The judge finds errors; and the documents have all rows.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,16 +18,16 @@ for (const [name, change, found] of [
   ["a turn that did not end", { status: "incomplete" }, /incomplete/],
   ["a stream that was never cut", { cuts: 0 }, /cut/],
 ]) {
-  test(`${name} is seen`, () => assert.match(verdict(change).join(), found));
+  test(`${name} is found`, () => assert.match(verdict(change).join(), found));
 }
 
-test("errors, missing protocols and violations are seen", () => {
+test("errors, missing protocols and violations are found", () => {
   assert.match(judge({ results: { error: "Error: no\n at x" } }, ["aap"], "").join(), /^Error: no$/);
   assert.match(judge({ results: {} }, ["aap"], "").join(), /nothing was played/);
   assert.match(verdict({}, { failures: ["csp: eval"] }).join(), /csp: eval/);
 });
 
-test("the documents name all rows, in their order, and the README counts them", () => {
+test("the documents name all rows, in their order, and the README has their number", () => {
   const text = (name) => readFileSync(join(import.meta.dirname, "..", "..", name), "utf8");
   const [, table] = /<!-- matrix: begin -->([^]*?)<!-- matrix: end -->/.exec(text("docs/bundlers.md"));
   const named = [...table.matchAll(/^\| ([^|]+?) \| /gm)].map(([, name]) => name);

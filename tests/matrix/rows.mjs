@@ -1,4 +1,4 @@
-// The rows: what a user builds with or runs in, and how one is made and played.
+// The rows: bundlers, frameworks and runtimes, and how each is prepared and played.
 //
 // A row has a `name`, the `folder` in rows/ with what its tool needs (none: npm installs just the package), the
 // `protocols` that it plays, whether it is in a `quick` run, and `play`, which gets the prepared folder and the world.
@@ -29,7 +29,7 @@ async function page({ world, protocols }, folder, { scripts, query, isFree } = {
   }
 }
 
-/** What the policy has to allow besides: import maps, which have no address. Parcel writes one. */
+/** What the policy must also allow: import maps, which have no address. Parcel writes one. */
 function inlineHashes(html) {
   const maps = [...html.matchAll(/<script type="?importmap"?>([^]*?)<\/script>/g)].map(([, map]) => map);
   return maps.map((map) => ` 'sha256-${createHash("sha256").update(map).digest("base64")}'`).join("");
@@ -273,18 +273,18 @@ const show = (result) => document.body.append(Object.assign(document.createEleme
 play(connect, query.get("gateway"), query.get("protocols").split(",")).then(show, (error) => show({ error: String(error.stack) }));
 `;
 
-/** Makes the folder of a row ready: its own files, the app, and what they need. */
+/** Prepares the folder of a row: its own files, the app, and what they need. */
 export async function prepare(row, work, tarball) {
   const folder = join(work, row.copy ?? row.folder ?? row.name.replaceAll(/\W+/g, "-"));
   mkdirSync(folder, { recursive: true });
-  // Nothing of an earlier run may stand in for what is missing now.
+  // No file of an earlier run may hide a missing one.
   rmSync(join(folder, "dist"), { recursive: true, force: true });
   const app = join(import.meta.dirname, "app");
   if (row.folder) cpSync(join(import.meta.dirname, "rows", row.folder), folder, { recursive: true });
   else writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
   cpSync(app, join(folder, ["next", "nuxt", "sveltekit"].includes(row.folder) ? "app-shared" : "app"), { recursive: true });
   if (row.folder) {
-    // Not `npm ci`: it refuses a lock file without the packages of platforms for which a mirror has none.
+    // Not `npm ci`: it refuses a lock file without packages for platforms that a mirror lacks.
     await run(folder, "npm", ["install", "--no-audit", "--no-fund", "--prefer-offline"]);
     const place = join(folder, "node_modules", "turnwire");
     rmSync(place, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// What the rows share: the gateway, a browser, a static server with a strict policy, and programs that run a while.
+// Shared by the rows: the gateway, a browser, a static server with a strict policy, and long-running programs.
 import { execFile, spawn } from "node:child_process";
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -11,10 +11,10 @@ const START_LIMIT = 60_000;
 const BUILD_LIMIT = 600_000;
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".css": "text/css" };
 
-/** The policy of the pages. Reports go to the server that the page is from. */
+/** The policy of the pages. Reports go to the page's own server. */
 const POLICY = "script-src 'self' 'wasm-unsafe-eval'; require-trusted-types-for 'script'; report-uri /csp";
 
-/** Starts a program that prints a line with its address; returns the address and what ends it. */
+/** Starts a program that prints a line with its address; returns the address and a function that ends it. */
 export async function start(command, args, options, pattern) {
   const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
   const stop = async () => {
@@ -45,7 +45,7 @@ export async function start(command, args, options, pattern) {
 
 /** Runs a program to its end, and returns what it printed. */
 export async function run(folder, command, args, env = {}) {
-  // Some tools need a younger Node, which their row brings along.
+  // Some tools need a newer Node, which their row installs.
   const path = `${join(folder, "node_modules", ".bin")}${delimiter}${process.env.PATH}`;
   const options = { cwd: folder, env: { ...process.env, CI: "1", PATH: path, ...env }, timeout: BUILD_LIMIT, maxBuffer: 1 << 26 };
   try {
@@ -108,7 +108,7 @@ export class World {
     return (this.running ??= await chromium.launch({ executablePath: process.env.CHROME }));
   }
 
-  /** Opens a page, and returns what it shows and what it complains of. */
+  /** Opens a page, and returns what it shows and its errors. */
   async visit(address, protocols, { query = "", reports = [], context } = {}) {
     const own = context ?? (await (await this.browser()).newContext());
     const page = await own.newPage();

@@ -1,4 +1,4 @@
-//! One case: what its seed draws, the lives of its turn (a stream that is left or fails can be asked for again),
+//! One case: what its seed draws, the lives of its turn (an abandoned or failed stream can be requested again),
 //! and the checks after each.
 
 use std::collections::BTreeMap;

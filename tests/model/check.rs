@@ -120,7 +120,7 @@ fn reason(drive: &Drive, profile: Profile, life: u32, ended: &Result<(), Error>)
             assert!(is_off || facts.is_exhausted(drive.reconnect), "tries were left");
             assert!(facts.last.has_failed, "the server says that the turn runs");
         }
-        // Whether it began is not known, or it is known not to have begun.
+        // It is unknown whether it began, or known that it did not.
         ErrorCode::Incomplete
         | ErrorCode::Network
         | ErrorCode::Timeout
@@ -281,7 +281,7 @@ fn canonical<'j>(events: impl Iterator<Item = &'j Json>) -> Vec<Json> {
     page["items"].as_array().expect("a list").clone()
 }
 
-/// What a page shows, without the order in which messages of different threads began.
+/// The state that a page shows, without the order in which messages of different threads began.
 #[derive(Debug, PartialEq)]
 struct View {
     turn: Json,
@@ -310,8 +310,8 @@ fn view(mirror: &Mirror) -> View {
 }
 
 impl View {
-    /// Forgets which result and which thread belongs to which call, the order of what waits, and which of several
-    /// calls of one id it is: that was decided while events were missing.
+    /// Forgets which result and which thread belongs to which call, the order of pending actions, and which of several
+    /// calls with one id it is: that was decided while events were missing.
     fn forget_joins(&mut self) {
         for list in ["required_actions", "mcp_servers"] {
             let list = self.turn[list].as_array_mut().expect("a list");

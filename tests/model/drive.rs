@@ -131,7 +131,7 @@ impl Drive {
     fn pause(&mut self, pause: &Pause) -> Outcome<'static> {
         self.facts.retries(pause, self.reconnect);
         let mut delay = whole(pause.delay);
-        // The page comes back, or the network does.
+        // The page or the network returns.
         if self.random.percent(10) || self.network.online_at() > self.now {
             let back = self.network.online_at().saturating_sub(self.now);
             delay = delay.min(whole(pause.least).max(back));
@@ -295,7 +295,7 @@ impl Drive {
         self.silence(last)
     }
 
-    /// Reads the body of an answer that is no stream.
+    /// Reads the body of an answer that is not a stream.
     fn read(&mut self, call: Call, head: Head, protocol: TrueFoundry) -> Done {
         let mut body = Vec::new();
         let mut last = self.now;

@@ -34,7 +34,7 @@ pub(crate) struct Went {
     pub(crate) retry_after: Millis,
     pub(crate) is_offline: bool,
     pub(crate) has_failed: bool,
-    /// Whether nothing was sent.
+    /// Whether it was not sent.
     pub(crate) is_unsent: bool,
     /// Whether it is a page of a list, and not the last one.
     pub(crate) has_more: bool,

@@ -17,7 +17,7 @@ pub(crate) enum Fault {
     Offline(Millis),
     /// The `token` function fails.
     Token,
-    /// This status, and `Retry-After`. Processed before if it is late.
+    /// This status, and `Retry-After`. Processed first if it is late.
     Status {
         status: u16,
         retry_after: Millis,
@@ -86,7 +86,7 @@ pub(crate) enum Numbers {
 }
 
 impl Fault {
-    /// For the count of cases by class of fault.
+    /// The class of the fault, for the statistics.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -170,7 +170,7 @@ pub(crate) fn passing(random: &mut Random, call: Call) -> Fault {
 
 fn passing_head(random: &mut Random, call: Call) -> Fault {
     match random.below(12) {
-        // Without a network the start would not get through, either.
+        // Without a network the start would not arrive, either.
         3 if call != Call::ListNewestTurns => Fault::Offline(random.between(1, 60_000)),
         0 | 1 | 3 => Fault::Refuse,
         2 => Fault::Lost,

@@ -36,7 +36,7 @@ struct Frame {
     data: String,
 }
 
-/// The stream's parts with their times, and after which number a client will find that events are missing.
+/// The stream's parts with their times, and the number after which a client will find events missing.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) parts: Vec<(Millis, Part)>,
@@ -183,7 +183,7 @@ fn written(number: u64, step: u64, kind: Numbers) -> Option<String> {
     }
 }
 
-/// Another turn begins, and what follows is of that one.
+/// Another turn begins, and what follows belongs to it.
 fn other_turn(frames: &mut Vec<Frame>, at: usize) {
     let Some(next) = frames.get(at) else { return };
     let (time, number) = (next.at, next.number);

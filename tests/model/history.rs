@@ -8,7 +8,7 @@ use turnwire::turn::{Newest, StartTrace};
 use super::random::Random;
 use super::time::{Millis, epoch, iso};
 
-/// When the case begins on the clocks: earlier turns were before it.
+/// The clock time at which the case begins: earlier turns were before it.
 pub(crate) const START: Millis = 3_600_000;
 
 /// How far the server's clock may be behind the client's, with its own name in the package.
@@ -33,9 +33,9 @@ pub(crate) struct History {
     is_coarse: bool,
     /// Whether all turns are listed, the oldest first, and not only those that the last one follows, newest first.
     pub(crate) is_oldest_first: bool,
-    /// What another client says a moment before the turn, if it does.
+    /// The message that another client sends just before the turn, if it does.
     pub(crate) at_once: Option<&'static str>,
-    /// What another client says after the turn, if it does, and whether it begins afresh.
+    /// The message of another client after the turn, if any, and whether it starts a new branch.
     pub(crate) later: Option<(&'static str, bool)>,
 }
 
@@ -72,11 +72,11 @@ impl History {
         let count = random.pick(&[0, 0, 1, 2, 3, 30]);
         let knowledge =
             random.pick(&[Knowledge::Fetched, Knowledge::Fetched, Knowledge::Read, Knowledge::Started]);
-        // Where the newest turn was only read, the clocks tell what came after it: that far they may not be wrong.
+        // Where the newest turn was only read, the clocks decide what came after it, so they must be right that far.
         let may_be_wrong = knowledge != Knowledge::Read;
         let most = if may_be_wrong && random.percent(40) { 3_000_000 } else { ALLOWANCE - 1000 };
         let skew = i64::try_from(random.below(2 * most.unsigned_abs())).expect("small") - most;
-        // What another client has said since the client knew the newest turn.
+        // The messages of another client since the client knew the newest turn.
         let is_stale = knowledge != Knowledge::Fetched && count > 1 && random.percent(40);
         let unknown = if is_stale { random.pick(&[1, 2]).min(count - 1) } else { 0 };
         let closest = if is_stale { LONG } else { random.pick(&[0, 1, 300, 3000, 7000, 60_000]) };
@@ -108,8 +108,8 @@ impl History {
         };
         let others = [None, None, None, Some(INPUT), Some(ELSE)];
         let is_oldest_first = random.percent(40);
-        // Where a newer branch hides the turn, nothing tells two clients apart that begin afresh with the same words;
-        // and where nothing is known that came before it, only a clock that is right tells that the branch is newer.
+        // Where a newer branch hides the turn, nothing distinguishes two clients that start over with the same message;
+        // and where no earlier turn is known, only a correct clock shows that the branch is newer.
         let is_alone = turns.is_empty() || previous_turn_id == "none";
         let is_blind = knowledge == Knowledge::Fetched && skew.abs() > ALLOWANCE;
         let is_hidden = |said| !is_oldest_first && (is_blind || is_alone && said == INPUT);
@@ -145,7 +145,7 @@ impl History {
         StartTrace { newest, started_at: epoch(now), newest_started_at, others: Vec::new() }
     }
 
-    /// Whether another client's turn, or an older one, may not be told from the new one: `newest` is what the client
+    /// Whether the client may mistake another client's turn, or an older one, for the new one: `newest` is what the client
     /// knows by now, and `has_begun` whether the new one is there.
     pub(crate) fn is_confusing(&self, newest: &Newest, has_begun: bool) -> bool {
         if *newest == Newest::Unknown {
@@ -166,14 +166,14 @@ impl History {
             is_chain && !newest_id.is_empty() && !self.ancestors(last).any(|turn| turn.id == newest_id);
         stale.into_iter().any(|turn| turn.said == INPUT || turn.previous.is_none())
             || is_hidden
-            // Turns of one time that do not follow each other.
+            // Turns with the same time that do not follow each other.
             || roots > 0
             || has_begun
                 && (is_same(self.at_once)
                     || is_same(self.later.map(|(said, _)| said))
-                    // Of one time with the turn that is known, which it does not follow.
+                    // With the same time as the known turn, which it does not follow.
                     || is_placed && self.turns.iter().any(|turn| turn.at + 1000 > START)
-                    // On a branch without the turn that would show what the server's clock says.
+                    // On a branch without the turn that would show the server's clock.
                     || is_chain && is_placed && self.skew.abs() > ALLOWANCE
                     || is_chain && self.later.is_some_and(|(_, is_afresh)| is_afresh || is_placed))
     }

@@ -78,7 +78,7 @@ impl Page {
                         said.is_none() || self.is_listing || is_own,
                         "a streamed event has no number in it, but for a delta that is handed on as it came: {text}"
                     );
-                    // What came of an event that is not known stays as it came.
+                    // An unknown event stays as it arrived.
                     event
                         .get_mut("raw")
                         .and_then(Json::as_object_mut)
@@ -111,7 +111,7 @@ impl Page {
         events.filter(|(at, _)| self.listed.contains(at) == is_listed).map(|(_, event)| event).collect()
     }
 
-    /// Takes what has changed in the index.
+    /// Applies the changes of the index.
     pub(crate) fn follow(&mut self, reader: &mut TurnReader) {
         let Some(document) = reader.take_changes(&mut self.changes) else {
             return;

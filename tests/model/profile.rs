@@ -11,7 +11,7 @@ use super::random::Random;
 pub(crate) enum Profile {
     /// Faults that pass.
     Recover,
-    /// The same, and the stream does not exist any more after some subscriptions.
+    /// The same, and the stream is gone after some subscriptions.
     Expire,
     /// Streams without numbers.
     Unnumbered,
@@ -19,7 +19,7 @@ pub(crate) enum Profile {
     Hole,
     /// Starts that are refused or lost.
     Start,
-    /// A fault that ends the reading.
+    /// A fault that ends the read.
     Fatal,
     /// From some request on, nothing gets through.
     Exhaust,
@@ -76,9 +76,9 @@ pub(crate) struct Schedule {
     percent: u64,
     /// Faults that may still come.
     left: u32,
-    /// Requests before the one that everything changes with.
+    /// Requests before the one at which everything changes.
     until: u32,
-    /// Whether streams are silent then, and nothing else happens to them.
+    /// Whether streams are then silent, without any other fault.
     is_silent: bool,
 }
 
@@ -104,7 +104,7 @@ impl Schedule {
         }
     }
 
-    /// No faults any more.
+    /// No more faults.
     pub(crate) fn clean() -> Self {
         Self {
             profile: Profile::Recover,
@@ -152,7 +152,7 @@ impl Schedule {
                 self.left = 0;
                 return fatal(random, call);
             }
-            // Without what is read before it, a start that is lost is seldom told from others.
+            // Without the reads before it, a lost start can rarely be distinguished from others.
             _ if call == Call::ListNewestTurns && random.percent(80) => return Fault::None,
             _ if is_at_limit || !random.percent(self.percent) => return Fault::None,
             Profile::Start if starts => lost_start(random),

@@ -24,7 +24,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) log: Vec<Entry>,
-    /// What the list of the turn's events has once it has ended, and with which number each was complete.
+    /// The list of the turn's events after its end, with the number at which each was complete.
     pub(crate) listed: Vec<(u64, Json)>,
     /// The number of the first event of each id.
     pub(crate) firsts: BTreeMap<String, u64>,
@@ -80,7 +80,7 @@ fn delay(random: &mut Random, pace: Millis) -> Millis {
     }
 }
 
-/// What the server lists, in the order in which it was complete; and what it does not.
+/// The events that the server lists, in the order of their completion, and those that it does not.
 fn list(
     log: &[Entry],
     listings: Vec<Listing>,
@@ -179,7 +179,7 @@ impl Writer {
     fn stream(&mut self, event: &Json) {
         self.log.push(event.to_string());
         match self.random.below(60) {
-            // What this version does not know, or cannot read.
+            // Events that this version does not know, or cannot read.
             0 => {
                 let id = self.id("new");
                 self.log

@@ -33,12 +33,12 @@ pub(crate) struct Server {
     previous: Option<String>,
     /// The number of starts that were carried out.
     pub(crate) starts: u32,
-    /// After how many subscriptions the stream does not exist any more.
+    /// The number of subscriptions after which the stream is gone.
     pub(crate) expires_after: Option<u32>,
     pub(crate) subscriptions: u32,
-    /// Events that are on no stream: the first number, and the one behind the last.
+    /// Events that are on no stream: the first number, and the one after the last.
     pub(crate) hole: Option<(u64, u64)>,
-    /// With how many subscriptions they are found again.
+    /// The number of subscriptions after which they are found again.
     pub(crate) hole_until: u32,
     pub(crate) numbering: Numbering,
     pub(crate) list_numbers: ListNumbers,
@@ -82,7 +82,7 @@ impl Server {
         self.created.is_some_and(|created| created + self.script.lasts() <= now)
     }
 
-    /// Whether the stream does not exist any more.
+    /// Whether the stream is gone.
     pub(crate) fn has_expired(&self) -> bool {
         self.expires_after.is_some_and(|count| self.subscriptions >= count)
     }
@@ -100,7 +100,7 @@ impl Server {
             path.strip_prefix("v1/agents/sessions/s/turns").expect("a request for the session's turns");
         let body: Json =
             request.body.as_deref().map_or(Json::Null, |body| serde_json::from_str(body).expect("JSON"));
-        // A client that asks for another turn takes that for the one that its own start made.
+        // A client that asks for another turn takes it for the one that its own start made.
         let turn = |suffix: &str| format!("/{TURN_ID}{suffix}");
         match (request.method, rest) {
             (Method::Post, "") => self.start(&body, now),

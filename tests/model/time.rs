@@ -3,12 +3,12 @@
 /// Milliseconds.
 pub(crate) type Millis = u64;
 
-/// As the driver takes it.
+/// As the driver receives it.
 pub(crate) fn moment(at: Millis) -> f64 {
     f64::from(u32::try_from(at).expect("a case lasts days at most"))
 }
 
-/// Whole milliseconds, as the binding hands them on.
+/// Whole milliseconds, as the binding passes them on.
 pub(crate) fn whole(delay: f64) -> Millis {
     assert!(delay.is_finite() && delay >= 0.0, "a wait of {delay} ms");
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was checked")]

@@ -38,7 +38,7 @@ impl Spelling {
 pub(crate) enum Numbering {
     /// As the vendor's server does.
     Id,
-    /// As the vendor's reference pages have it.
+    /// As in the vendor's reference pages.
     Json,
     Both,
 }
@@ -64,9 +64,9 @@ impl Numbering {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ListNumbers {
     None,
-    /// Of a message that of its beginning.
+    /// For a message the number of its beginning.
     First,
-    /// Of a message that of its end.
+    /// For a message the number of its end.
     Last,
 }
 

@@ -7,7 +7,7 @@ import { build } from "../../pkg/node_modules/esbuild/lib/main.js";
 
 const pkg = join(import.meta.dirname, "..", "..", "pkg");
 
-/** The families: what their page speaks, where the gateway has that, and with whom. */
+/** The families: the page's protocol, the gateway's path, and the agent. */
 const FAMILIES = {
   truefoundry: { protocol: "truefoundry", path: "demo", agent: "support-bot" },
   "agent-event": { protocol: "tirea", path: "tirea", agent: "support-bot" },
@@ -16,7 +16,7 @@ const FAMILIES = {
   "ag-ui": { protocol: "ag-ui", path: "ag-ui", agent: "support-bot" },
 };
 
-/** How a page can get its core, and what it imports for that. */
+/** The ways to load a core, with the imported entry. */
 const WAYS = { split: () => "turnwire", inside: (family) => `turnwire/${family}`, nowasm: () => "turnwire/nowasm" };
 
 /** All pages, as `[family, way]`. */
@@ -29,7 +29,7 @@ export const PAGES = [
 export const pathOf = (family, way) => `pages/${family}-${way}`;
 
 /**
- * Builds a page in `folder`, for the gateway at `origin`; by default that which serves the page. Returns the contents of the
+ * Builds a page in `folder`, for the gateway at `origin`; by default the one that serves the page. Returns the contents of the
  * files that it loads, by their names.
  */
 export async function buildPage(folder, family, way, origin) {
@@ -80,7 +80,7 @@ function loads({ outputs }, family) {
   return loaded;
 }
 
-/** The bytes of files, each as web servers send it: as it is, by gzip, by brotli, at the highest levels. */
+/** The bytes of files, each as web servers send it: raw, by gzip, by brotli, at the highest levels. */
 export function weigh(contents) {
   const sizes = Array.from(contents, (bytes) => {
     const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };

@@ -1,5 +1,5 @@
 // Prints how long each page takes from its navigation to the first event of its turn, in headless Chromium: with an empty
-// cache, and with all files in it; from a static server on this machine, as it is and as behind a mobile network.
+// cache, and with all files in it; from a static server on this machine, without limits and as behind a mobile network.
 //   node tests/pages/first-event.mjs [runs]
 import { createServer } from "node:http";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ import { startGateway } from "../e2e/harness.mjs";
 import { buildPage, PAGES, pathOf } from "./build.mjs";
 
 const RUNS = Number(process.argv[2] ?? 11);
-/** As Chromium's developer tools have them: no limits, and "Fast 4G", in bytes a second and milliseconds. */
+/** The profiles of Chromium's developer tools: no limits, and "Fast 4G", in bytes a second and milliseconds. */
 const NETWORKS = { loopback: undefined, "fast 4G": { downloadThroughput: 1_012_500, uploadThroughput: 168_750, latency: 165 } };
 
 const www = mkdtempSync(join(tmpdir(), "turnwire-first-event-"));
@@ -33,7 +33,7 @@ try {
   for (const [network, conditions] of Object.entries(NETWORKS)) {
     for (const [family, way] of PAGES) {
       const times = { cold: [], warm: [] };
-      // The first run is to warm up the machine.
+      // The first run warms up the machine.
       for (let run = 0; run <= RUNS; run += 1) {
         const context = await browser.newContext();
         const page = await context.newPage();

@@ -1,4 +1,4 @@
-// A page downloads the face and one core: what pages of each family really load, in each way, against the budget.
+// A page downloads the face and one core: the real downloads of each family's pages, in each way, against the budget.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ for (const [family, way] of PAGES) {
     const [, , brotli] = weigh(loaded.values());
     const limit = budget[`${family} ${way}`];
     assert.ok(brotli <= limit, `${brotli} of ${limit} brotli bytes`);
-    // What `cargo xtask size` reckons with, without a browser.
+    // What `cargo xtask size` computes, without a browser.
     assert.deepEqual(names, [...built.get(`${family} ${way}`).keys()].sort());
   });
 }

@@ -1,4 +1,4 @@
-// A turn's log as the gateway keeps it: server-sent events, numbered from 1 on.
+// A turn's log as the gateway keeps it: server-sent events, numbered from 1.
 
 /** The log's events with their numbers. */
 export function parseLog(text) {

@@ -1,5 +1,5 @@
-// Many turns at once, for minutes, on connections that keep breaking: counts what each turn's log holds and
-// what the package delivered of it. `cargo xtask soak` starts the gateway and runs this.
+// Many turns at once, for minutes, on connections that keep breaking: counts the events of each turn's log and
+// those that the package delivered. `cargo xtask soak` starts the gateway and runs this.
 import { parseArgs } from "node:util";
 import { connect } from "../../pkg/dist/index.js";
 import { parseLog } from "./log.mjs";
@@ -24,7 +24,7 @@ const TURN_LIMIT = 120_000;
 const until = Date.now() + minutes * 60_000;
 const sum = { turns: 0, refused: 0, expected: 0, delivered: 0, lost: 0, doubled: 0, changed: 0, reconnects: 0, hung: 0 };
 
-/** The parts of an event that matter to a reader: its kind, its message, its text. */
+/** The parts of an event that a reader needs: its kind, its message, its text. */
 function gist({ type, id, content, reasoning_content, tool_call_id }) {
   const text = typeof content === "string" ? content : "";
   return JSON.stringify([type, id, text, reasoning_content ?? "", tool_call_id ?? ""]);
@@ -41,7 +41,7 @@ async function runTurn(session, script) {
       for await (const event of turn.stream({ deadline: TURN_LIMIT })) events.push(event);
       break;
     } catch (error) {
-      // The server refused the start, or was away for too long: a page would show that, and try again.
+      // The server refused the start, or was down for too long: a page would show that, and retry.
       sum.refused += 1;
       if (error.code === "timeout") sum.hung += 1;
       if (Date.now() > until + TURN_LIMIT || error.code === "timeout") throw error;

@@ -11,14 +11,14 @@ test("agents are listed with their tools and options", async (t) => {
   assert.equal(client.capabilities.agents, true);
 });
 
-test("a server of another version is told by its number", async (t) => {
+test("a server of another version is an error that names the version", async (t) => {
   const { client } = await serveAap(t, { [META]: json({ version: 2, agents: [] }) });
   const error = await failure(client.agents.list());
   assert.equal(error.code, "unexpected_response");
   assert.match(error.message, /version 2/);
 });
 
-test("a session is made with what it is given", async (t) => {
+test("a session is created with the settings that it is given", async (t) => {
   const { server, client } = await serveAap(t, { [HISTORY]: history(user("Before")) });
   const seed = [user("Before"), assistant("Indeed")];
   const session = await client.agents.createSession("assistant", {
@@ -36,12 +36,12 @@ test("a session is made with what it is given", async (t) => {
   });
 });
 
-test("by default an agent has all its tools, and each asks", async (t) => {
+test("by default an agent has all its tools, and each needs permission", async (t) => {
   const { server } = await serveSession(t);
   assert.deepEqual(server.requests.at(-1).body.agent, { name: "assistant", tools: [{ name: "lookup" }, { name: "restart" }] });
 });
 
-test("an agent that the server has not is named, with those that it has; nothing is sent", async (t) => {
+test("an unknown agent is an error that names it and the known ones; nothing is sent", async (t) => {
   const { server, client } = await serveAap(t);
   const error = await failure(client.agents.createSession("nobody"));
   assert.equal(error.code, "invalid_option");
@@ -49,7 +49,7 @@ test("an agent that the server has not is named, with those that it has; nothing
   assert.equal(server.count(CREATE), 0);
 });
 
-test("agents are asked for once, and again for one that is not known", async (t) => {
+test("agents are fetched once, and again for an unknown one", async (t) => {
   const { server, client } = await serveAap(t, { [META]: [meta(AGENT), meta(AGENT, { ...AGENT, name: "later" })] });
   await client.agents.createSession("assistant");
   await client.agents.createSession("assistant");
@@ -58,13 +58,13 @@ test("agents are asked for once, and again for one that is not known", async (t)
   assert.equal(server.count(META), 2);
 });
 
-test("a list of agents that failed is asked for again", async (t) => {
+test("a list of agents that failed is fetched again", async (t) => {
   const { client } = await serveAap(t, { [META]: [json({ error: "not now" }, 503), meta(AGENT)] }, { reconnect: false });
   assert.equal((await failure(client.agents.createSession("assistant"))).status, 503);
   assert.equal((await client.agents.createSession("assistant")).id, "s1");
 });
 
-test("sessions are listed over all pages, those of the agent", async (t) => {
+test("the agent's sessions are listed over all pages", async (t) => {
   const item = (sessionId, name) => ({ sessionId, agent: { name } });
   const { server, client } = await serveAap(t, {
     [SESSIONS]: [json({ sessions: [item("s1", "assistant"), item("s2", "other")], next: "c/1" }), json({ sessions: [item("s3", "assistant")] })],
@@ -75,7 +75,7 @@ test("sessions are listed over all pages, those of the agent", async (t) => {
   assert.deepEqual(server.requests.filter(({ path }) => path === "sessions").map(({ query }) => query), [{}, { after: "c/1" }]);
 });
 
-test("a session is deleted; one that is gone is an API error with the server's words", async (t) => {
+test("a session is deleted; deleting it again is an API error with the server's message", async (t) => {
   const { session, client } = await serveSession(t, {
     [DELETE]: body("", { status: 204 }),
     [SESSION]: json({ error: "Session not found" }, 404),
@@ -86,7 +86,7 @@ test("a session is deleted; one that is gone is an API error with the server's w
   assert.match(error.message, /Session not found/);
 });
 
-test("errors in plain text are told, too", async (t) => {
+test("errors in plain text are reported, too", async (t) => {
   const { client } = await serveAap(t, { [SESSION]: body("Internal Server Error", { status: 500, type: "text/plain" }) }, { reconnect: false });
   const error = await failure(client.agents.getSession("s1"));
   assert.equal(error.code, "http");
@@ -94,7 +94,7 @@ test("errors in plain text are told, too", async (t) => {
   assert.equal(error.body, "Internal Server Error");
 });
 
-test("settings go with the next turn, once, and no error has a secret", async (t) => {
+test("settings are sent once, with the next turn, and no error shows a secret", async (t) => {
   const { server, session } = await serveSession(t, { [TURNS]: [body("nope", { status: 401 }), saying("a"), saying("b")] }, { reconnect: false });
   await session.update({ agentTools: [{ name: "lookup" }], agentOptions: { key: "s3cret" } });
   await session.update({ agentOptions: { tone: "warm" } });
@@ -107,7 +107,7 @@ test("settings go with the next turn, once, and no error has a secret", async (t
   assert.deepEqual(sent(server).map(({ agent }) => agent), [news, news, undefined]);
 });
 
-test("what is no option is refused", async (t) => {
+test("unknown options are refused", async (t) => {
   const { client } = await serveAap(t);
   assert.equal((await failure(client.agents.createSession("assistant", { metadata: {} }))).code, "invalid_option");
   assert.equal((await failure(client.agents.createSession("assistant", { stream: "bytes" }))).code, "invalid_option");
@@ -130,7 +130,7 @@ test("what an agent does not declare is an error that says so", async (t) => {
   assert.equal(server.count(TURNS), 0);
 });
 
-test("images go as blocks", async (t) => {
+test("images are sent as blocks", async (t) => {
   const { session, server } = await serveSession(t, { [TURNS]: saying("Seen.") });
   const content = [{ type: "text", text: "See" }, { type: "image", url: "https://example.com/a.png" }, { type: "file", name: "a.png", data: "data:image/png;base64,AAAA" }];
   const played = session.createTurn({ input: { type: "user.message", content } });
@@ -141,7 +141,7 @@ test("images go as blocks", async (t) => {
   ]);
 });
 
-test("a file that is no image is refused with a reason", async (t) => {
+test("a file that is not an image is refused with a reason", async (t) => {
   const { session } = await serveSession(t);
   const error = await failure(() => session.createTurn({ input: { type: "user.message", content: [{ type: "file", name: "a.pdf", data: "data:application/pdf;base64,AAAA" }] } }).waitForCompletion());
   assert.equal(error.code, "invalid_input");

@@ -5,7 +5,7 @@ import { assistant, call, declaring, frame, HISTORY, history, result, saying, se
 import { collect, failure, textOf } from "../support/collect.mjs";
 import { body, json, reset, silence } from "../support/server.mjs";
 
-/** Plays a turn that says "Hello", on a server that answers so. */
+/** Plays a turn that says "Hello", on a server with these answers. */
 async function play(t, reply, past, options) {
   const world = await serveSession(t, { [TURNS]: reply, ...(past && { [HISTORY]: past }) }, options);
   const played = world.session.createTurn({ input: "Hello" });
@@ -30,7 +30,7 @@ for (const [name, reply] of [["an end without turn_stop", turn(start, "Hel", "lo
     assert.equal(server.count(TURNS), 1);
   });
 
-  test(`${name}: it is waited for a while until the history has it`, async (t) => {
+  test(`${name}: the history is read for a while until it has the answer`, async (t) => {
     const none = history(user("Hello"));
     const { played, error, server } = await play(t, reply, [none, none, history(user("Hello"), assistant("Hello you"))]);
     assert.equal(error, undefined);
@@ -61,7 +61,7 @@ test("what was streamed is not delivered again from the history, calls and resul
   assert.equal(new Set(ids(events.filter(({ type }) => type !== "model.message.delta" && type !== "model.message"))).size, events.filter(({ type }) => type !== "model.message.delta" && type !== "model.message").length);
 });
 
-test("calls that the history knows to wait are asked for", async (t) => {
+test("calls that wait by the history become pending", async (t) => {
   const { played, error, session, server } = await play(t, turn(start, "May I"), history(user("Hello"), assistant("May I?", use("c1", "restart", { now: true }))));
   assert.equal(error, undefined);
   const [action] = played.snapshot().state.required_actions;
@@ -71,7 +71,7 @@ test("calls that the history knows to wait are asked for", async (t) => {
   assert.equal(server.count(TURNS), 1);
 });
 
-test("a start that was lost is found by its input", async (t) => {
+test("a lost start is found by its input", async (t) => {
   const whole = history(user("Hello"), assistant("Found"));
   const { played, error, server } = await play(t, reset, [whole, whole, whole]);
   assert.equal(error, undefined);
@@ -81,7 +81,7 @@ test("a start that was lost is found by its input", async (t) => {
 
 // Some servers store a turn when it has ended.
 for (const [name, reply] of [["was cut", reset], ["was refused for a while", body("Unavailable", { status: 503, type: "text/plain" })]]) {
-  test(`a start that ${name}, and that the history does not have, is not sent again: it is looked for`, async (t) => {
+  test(`a start that ${name}, and that the history does not have, is looked for and not sent again`, async (t) => {
     const none = history();
     const whole = history(user("Hello"), assistant("At last"));
     const { played, error, server } = await play(t, [reply, saying("Twice")], [none, none, none, whole, whole]);
@@ -95,7 +95,7 @@ for (const [name, reply] of [["was cut", reset], ["was refused for a while", bod
   });
 }
 
-test("a start that is to come again later is sent again", async (t) => {
+test("a start that the server asks to retry later is sent again", async (t) => {
   const soon = ({ response }) => response.writeHead(429, { "retry-after": "1" }).end();
   const { played, error, server } = await play(t, [soon, saying("Now")], history());
   assert.equal(error, undefined);
@@ -119,7 +119,7 @@ test("while a tool runs that asks nothing, the turn continues", async (t) => {
   assert.equal(events.some(({ type }) => type === "tool.approval_required"), false);
 });
 
-test("the answer to the same words said before is not taken for this turn's", async (t) => {
+test("the answer to an earlier, equal message is not taken for this turn's", async (t) => {
   const past = history(user("Hello"), assistant("First"));
   const { session, server } = await serveSession(t, { [TURNS]: [saying("First"), reset], [HISTORY]: past });
   await session.createTurn({ input: "Hello" }).waitForCompletion();
@@ -139,7 +139,7 @@ test("without a history it is unknown whether a lost start arrived", async (t) =
   assert.equal(server.count(TURNS), 1);
 });
 
-test("a stream without any event may have begun nothing: the history tells", async (t) => {
+test("a stream without any event may have begun nothing: the history decides", async (t) => {
   const nothing = turn();
   const absent = await play(t, nothing, history());
   assert.equal(absent.played.status, "unstarted");
@@ -149,20 +149,20 @@ test("a stream without any event may have begun nothing: the history tells", asy
   assert.equal(textOf(present.played), "There");
 });
 
-test("an error that the server tells as HTTP 500 in the mode none is looked into", async (t) => {
+test("an error that comes as HTTP 500 in the mode none is checked in the history", async (t) => {
   const { played, error } = await play(t, body("Internal Server Error", { status: 500, type: "text/plain" }), history(), { session: { stream: "none" } });
   assert.equal(error.status, 500);
   assert.equal(played.status, "incomplete");
 });
 
-test("endless silence is given up, and the history asked", async (t) => {
+test("endless silence ends the stream, and the history is read", async (t) => {
   const whole = history(user("Hello"), assistant("Said"));
   const { played, error } = await play(t, ({ response }) => response.writeHead(200, { "content-type": "text/event-stream" }).write(frame("turn_start")), whole, { idleTimeout: 80 });
   assert.equal(error, undefined);
   assert.equal(textOf(played), "Said");
 });
 
-test("a head that never comes is given up, too", async (t) => {
+test("the wait for a head that never comes ends, too", async (t) => {
   const { error, played } = await play(t, silence, history(), { connectTimeout: 60 });
   assert.match(error.message, /may have begun.*connectTimeout/);
   assert.equal(played.status, "incomplete");

@@ -16,7 +16,7 @@ const gist = (played) => {
 };
 
 for (const [name, part] of [["plain", "10-plain-{}"], ["image", "70-image-{}"], ["trusted server tool", "30-trusted-server-tool-{}"], ["client tool", "20-client-tool-{}-a-call"], ["untrusted", "40-untrusted-grant-{}-a-call"], ["mixed", "50-mixed-{}-a-call"]]) {
-  test(`real traffic comes to the same in all modes: ${name}`, async (t) => {
+  test(`real traffic has the same outcome in all modes: ${name}`, async (t) => {
     const gists = [];
     for (const mode of ["delta", "message", "none"]) {
       const file = `${part.replace("{}", mode)}.${mode === "none" ? "json" : "sse"}`;
@@ -36,7 +36,7 @@ for (const [name, part] of [["plain", "10-plain-{}"], ["image", "70-image-{}"], 
   });
 }
 
-test("the finest mode that the agent declares is taken", async (t) => {
+test("the finest mode that the agent declares is used", async (t) => {
   for (const [declared, expected] of [[{ delta: {}, none: {} }, "delta"], [{ message: {}, none: {} }, "message"], [undefined, "none"]]) {
     const answer = expected === "none" ? json({ stopReason: "end_turn", messages: [{ role: "assistant", content: "Hi" }] }) : turn(start, [expected === "delta" ? "text_delta" : "text", expected === "delta" ? { delta: "Hi" } : { text: "Hi" }], stop());
     const { session, server } = await serveSession(t, { [TURNS]: answer }, { agent: declaring({ ...(declared && { stream: declared }) }) });
@@ -54,7 +54,7 @@ test("a mode that the agent does not declare is refused", async (t) => {
   assert.match(error.message, /message/);
 });
 
-test("a server that answers with a document where a stream was asked for is read all the same", async (t) => {
+test("a document in place of the requested stream is read", async (t) => {
   const { session } = await serveSession(t, { [TURNS]: json({ stopReason: "end_turn", messages: [{ role: "assistant", content: [{ type: "thinking", thinking: "Hm" }, { type: "text", text: "Whole" }] }] }) });
   const played = session.createTurn({ input: "Hello" });
   const { error } = await collect(played.stream());
@@ -63,7 +63,7 @@ test("a server that answers with a document where a stream was asked for is read
   assert.equal(played.snapshot().threads[0].messages[0].reasoning_content, "Hm");
 });
 
-test("an answer that comes whole is waited for longer than for a stream's head", async (t) => {
+test("a whole answer may take longer than a stream's head", async (t) => {
   const { session } = await serveSession(
     t,
     { [TURNS]: ({ response }) => setTimeout(() => json({ stopReason: "end_turn", messages: [{ role: "assistant", content: "Late" }] })({ response }), 400) },
@@ -121,7 +121,7 @@ test("frames are available unchanged on request", async (t) => {
   ]);
 });
 
-test("events that are unknown or malformed are told, and end nothing", async (t) => {
+test("unknown or malformed events are reported, and do not end the turn", async (t) => {
   const { session } = await serveSession(t, { [TURNS]: turn(start, ["future", { x: 1 }], ["text_delta", { delta: 5 }], "ok", stop()) });
   const played = session.createTurn({ input: "Hello" });
   const { events, error } = await collect(played.stream());

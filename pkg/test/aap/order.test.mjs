@@ -23,7 +23,7 @@ test("a second turn waits for the first", async (t) => {
   assert.deepEqual(sent(server).map(({ messages: [{ content }] }) => content), ["One", "Two", "Three"]);
 });
 
-test("or fails, if it is told to", async (t) => {
+test("or fails, if the option says so", async (t) => {
   const live = new LiveStream();
   const { session, server } = await serveSession(t, { [TURNS]: [live.reply, saying("Second")] });
   const first = session.createTurn({ input: "One" });
@@ -40,7 +40,7 @@ test("or fails, if it is told to", async (t) => {
   assert.equal(server.count(TURNS), 2);
 });
 
-test("who waits can leave, and those behind move up", async (t) => {
+test("a waiting turn can leave the queue, and those behind it move up", async (t) => {
   const live = new LiveStream();
   const { session, server } = await serveSession(t, { [TURNS]: [live.reply, saying("Third")] });
   const [first, second, third] = ["One", "Two", "Three"].map((input) => session.createTurn({ input }));
@@ -80,7 +80,7 @@ test("a start that fails lets the next one in", async (t) => {
   assert.equal(textOf(second), "Second");
 });
 
-test("after an abort the history is read before the next turn, and what it says holds", async (t) => {
+test("after an abort the history is read before the next turn, and decides", async (t) => {
   const live = new LiveStream();
   const { session, server } = await serveSession(t, {
     [TURNS]: [live.reply, turn(start, "Done.", stop())],
@@ -129,7 +129,7 @@ test("cancel leaves the stream; the turn is cancelled here, and the next one wai
   assert.equal(server.count(HISTORY), 1);
 });
 
-test("a turn is cancelled while its answer is waited for", async (t) => {
+test("a turn is cancelled while it waits for its answer", async (t) => {
   const { session } = await serveSession(t, { [TURNS]: () => {}, [HISTORY]: history() }, { session: { stream: "none" } });
   const first = session.createTurn({ input: "One" });
   const reading = collect(first.stream());
@@ -183,14 +183,14 @@ test("a conversation is read after a reload, with the calls that wait", async (t
   assert.equal(server.requests.length, before + 1);
 });
 
-test("without history() what waits is found before the first turn", async (t) => {
+test("without history() pending calls are found before the first turn", async (t) => {
   const { session, server } = await comeBack(t, PAST);
   const { error } = await collect(session.createTurn({ input: "Three" }).stream());
   assert.equal(error.code, "invalid_input");
   assert.equal(server.count(TURNS), 0);
 });
 
-test("a turn that the history does not have the end of goes on after a reload", async (t) => {
+test("a turn whose end the history lacks goes on after a reload", async (t) => {
   const open = history(user("One"));
   const done = history(user("One"), assistant("At last"));
   const { session } = await comeBack(t, [open, open, open, done, done, done]);
@@ -225,7 +225,7 @@ test("remember: the tool is trusted from then on, in the same request", async (t
   assert.equal(third.agent, undefined);
 });
 
-test("remember is refused for a tool that the session has not by name", async (t) => {
+test("remember is refused for a tool whose name the session does not have", async (t) => {
   const { session, server } = await serveSession(t, { [TURNS]: turn(start, call("c1", "mystery"), stop("tool_use")) });
   await collect(session.createTurn({ input: "One" }).stream());
   const item = { type: "user.tool_approval", thread_id: "main", tool_call_id: "c1", approval: { status: "allow", remember: true } };

@@ -9,7 +9,7 @@ import { tool } from "../support/tools.mjs";
 const asks = turn(start, call("c1", "restart"), stop("tool_use"));
 const answer = (status) => ({ type: "user.tool_approval", thread_id: "main", tool_call_id: "c1", approval: { status, remember: status === "allow" } });
 
-test("what was to be remembered is forgotten if it never went out", async (t) => {
+test("an answer to remember is forgotten if it was never sent", async (t) => {
   const { session, server } = await serveSession(t, { [TURNS]: [asks, json({ error: "no" }, 401), saying("Well.")] });
   await collect(session.createTurn({ input: "Restart" }).stream());
   assert.equal((await collect(session.createTurn({ input: answer("allow") }).stream())).error.status, 401);
@@ -30,7 +30,7 @@ test("of several answers none is remembered if one of them cannot be", async (t)
   assert.equal(sent(server)[1].agent, undefined);
 });
 
-test("settings that are none are refused at once, without their values", async (t) => {
+test("invalid settings are refused at once, by errors without their values", async (t) => {
   const { session } = await serveSession(t);
   const wrong = [
     { agentOptions: "s3cret" }, { agentOptions: ["s3cret"] }, { agentOptions: { key: 5 } }, { agentOptions: { key: 5n } },
@@ -56,7 +56,7 @@ test("a tool that cannot be declared is refused, and the session goes on", async
   assert.equal((await collect(session.createTurn({ input: "Hello" }).stream())).error, undefined);
 });
 
-test("what was given does not change afterwards", async (t) => {
+test("given settings do not change afterwards", async (t) => {
   const agentTools = [{ name: "lookup", trust: false }];
   const { session, server } = await serveSession(t, { [TURNS]: saying("Fine") });
   await session.update({ agentTools });
@@ -65,7 +65,7 @@ test("what was given does not change afterwards", async (t) => {
   assert.deepEqual(sent(server)[0].agent, { tools: [{ name: "lookup", trust: false }] });
 });
 
-test("a turn follows the one before, and no other", async (t) => {
+test("a turn follows the previous one, and no other", async (t) => {
   const { session } = await serveSession(t);
   for (const previousTurnId of ["none", "turn-1"]) {
     assert.equal((await failure(() => session.createTurn({ input: "Hello", previousTurnId }))).code, "invalid_option");
@@ -73,13 +73,13 @@ test("a turn follows the one before, and no other", async (t) => {
   session.createTurn({ input: "Hello", previousTurnId: "auto" });
 });
 
-test("a run takes what its turns take", async (t) => {
+test("a run takes the options of its turns", async (t) => {
   const { session } = await serveSession(t, { [TURNS]: saying("Fine") });
   const run = session.run("Hello", { whenBusy: "fail" });
   assert.equal((await run.waitForCompletion()).status, "done");
 });
 
-test("what is set while a turn runs is for the next one, and what that turn said holds", async (t) => {
+test("settings made while a turn runs are for the next one, and the running turn's stay in force", async (t) => {
   const live = new LiveStream();
   const { session, server } = await serveSession(t, { [TURNS]: [asks, live.reply, saying("Two"), saying("Three")] });
   await collect(session.createTurn({ input: "Restart" }).stream());

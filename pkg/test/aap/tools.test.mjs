@@ -12,7 +12,7 @@ const calculator = tool(({ expression }) => ({ expression, value: 42 }));
 const asks = (...calls) => turn(start, "Let me see", ...calls, stop("tool_use"));
 const toolAnswer = (toolCallId, content) => ({ role: "tool", toolCallId, content });
 
-/** A session whose turns are answered by these, with tools. */
+/** A session with tools, whose turns get these answers. */
 async function serveTools(t, tools, ...replies) {
   const world = await serveSession(t, { [TURNS]: replies });
   world.session.tools(tools);
@@ -41,7 +41,7 @@ test("a declaration that did not arrive is made again", async (t) => {
   assert.deepEqual(sent(server).map(({ tools }) => tools?.length), [1, 1]);
 });
 
-test("an agent that takes no tools of the page is not given any", async (t) => {
+test("an agent that accepts no tools of the page is not sent any", async (t) => {
   const { session } = await serveSession(t, {}, { agent: declaring({ stream: { delta: {} } }) });
   const error = await failure(() => session.tools({ clock }));
   assert.equal(error.code, "invalid_option");
@@ -50,7 +50,7 @@ test("an agent that takes no tools of the page is not given any", async (t) => {
 });
 
 for (const mode of ["delta", "message", "none"]) {
-  test(`all calls run side by side, and their results go in one request: ${mode}`, async (t) => {
+  test(`all calls run side by side, and their results are sent in one request: ${mode}`, async (t) => {
     const calls = [["c1", "clock", { zone: "UTC" }], ["c2", "calculator", { expression: "6*7" }]];
     const reply = {
       delta: [asks(...calls.map((one) => call(...one))), turn(start, "It is ", "noon.", stop())],
@@ -96,7 +96,7 @@ test("a tool that throws is answered with what it said", async (t) => {
   assert.deepEqual(sent(server)[1].messages, [toolAnswer("c1", "Tool execution failed: the clock stands still")]);
 });
 
-test("beside a call that needs permission, the result waits for the person, and both go in one request", async (t) => {
+test("beside a call that needs permission, the result waits for the person, and both are sent in one request", async (t) => {
   let runs = 0;
   const counted = { ...clock, run: (input) => ((runs += 1), clock.run(input)) };
   const { session, server } = await serveTools(t, { clock: counted }, asks(call("c1", "clock", { zone: "UTC" }), call("c2", "restart", { service: "billing" })), turn(start, told("c2", "restarted"), "Done.", stop()));
@@ -132,7 +132,7 @@ test("a server's tool that ran is not run again by a tool of its name", async (t
   assert.equal(sent(server).length, 1);
 });
 
-test("after so many rounds it stops, and the calls wait", async (t) => {
+test("after the allowed number of rounds the run stops, and the calls wait", async (t) => {
   const { session, server } = await serveTools(t, { clock }, ...[1, 2, 3, 4].map((round) => asks(call(`c${round}`, "clock"))));
   const run = session.run("Over and over", { maxRounds: 2 });
   const { turns } = await follow(run);
@@ -142,7 +142,7 @@ test("after so many rounds it stops, and the calls wait", async (t) => {
   assert.equal(turns[2].snapshot().required_actions[0].tool_call_id, "c3");
 });
 
-test("after a reload, what waits for tools of the page is found in the history, and runs", async (t) => {
+test("after a reload, calls that wait for tools of the page are found in the history, and run", async (t) => {
   const record = json({ sessionId: "s1", agent: { name: "assistant" }, tools: [{ name: "clock", description: "The time", parameters: NONE }] });
   const past = history(user("What time is it?"), assistant("Let me see", use("c1", "clock", { zone: "UTC" }), use("c2", "calculator")), result("c2", "42"));
   const { client, server } = await serveAap(t, { [SESSION]: record, [HISTORY]: past, [TURNS]: saying("It is noon.") });
@@ -156,7 +156,7 @@ test("after a reload, what waits for tools of the page is found in the history, 
   assert.deepEqual(sent(server)[0].messages, [toolAnswer("c1", "noon in UTC")]);
 });
 
-test("a tool that is left by an abort is not answered, and can be run again", async (t) => {
+test("a tool's call that an abort interrupts is not answered, and can be run again", async (t) => {
   const { session, server } = await serveTools(t, { clock: tool((_, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))) }, asks(call("c1", "clock")), saying("Noon."));
   const abort = new AbortController();
   const run = session.run("What time is it?", { signal: abort.signal });

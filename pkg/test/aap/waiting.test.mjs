@@ -8,7 +8,7 @@ import { tellings, topics } from "../support/connection.mjs";
 
 const MINUTE = 60_000;
 
-/** Lets everything happen that needs no time. */
+/** Runs everything that needs no time. */
 async function settle() {
   for (let round = 0; round < 20; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -64,7 +64,7 @@ function broken(how) {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** The turn that is running in a conversation that a page returns to, and its notifications. */
+/** The turn that is running in a conversation after a reload, and its notifications. */
 async function resumed(world) {
   const turns = await world.session.resume();
   const turn = turns.at(-1);
@@ -74,7 +74,7 @@ async function resumed(world) {
 const BEGUN = [user("Hello")];
 const WHOLE = [...BEGUN, assistant("All of it")];
 
-test("a turn that says nothing for minutes survives a reload: its history is waited for", async (t) => {
+test("a turn that is silent for minutes survives a reload: its history is read until it ends", async (t) => {
   const world = await stillSession(t, (seconds) => (seconds < 9 * 60 ? BEGUN : WHOLE));
   const { turn, told, over } = await resumed(world);
   await settle();
@@ -99,7 +99,7 @@ test("a turn that says nothing for minutes survives a reload: its history is wai
   assert.deepEqual(new Set(pauses.slice(2)), new Set([2000]));
 });
 
-test("a history that grows is waited for as long as it does", async (t) => {
+test("a history that grows is read for as long as it grows", async (t) => {
   const world = await stillSession(t, (seconds) => {
     const rounds = Math.floor(seconds / (9 * 60));
     const calls = Array.from({ length: rounds }, (_, at) => [assistant(use(`c${at}`, "lookup")), result(`c${at}`, "found")]);
@@ -114,7 +114,7 @@ test("a history that grows is waited for as long as it does", async (t) => {
   assert.deepEqual(new Set(topics(told)), new Set(["waiting"]));
 });
 
-test("a turn that was lost is not waited for without end", async (t) => {
+test("a turn that was lost is not waited for forever", async (t) => {
   const world = await stillSession(t, (seconds) => (seconds < 16 * 60 ? BEGUN : WHOLE));
   const { turn, over } = await resumed(world);
   await world.pass(9 * MINUTE);
@@ -124,7 +124,7 @@ test("a turn that was lost is not waited for without end", async (t) => {
   assert.deepEqual([error.name, error.code, turn.status], ["IncompleteError", "incomplete", "incomplete"]);
   assert.match(error.message, /has not changed for 10 minutes/);
   assert.equal(turn.snapshot().waiting, null);
-  // It is looked for again by another stream().
+  // Another stream() looks for it again.
   const again = collect(turn.stream());
   await world.pass(5 * MINUTE);
   assert.equal(turn.status, "running");
@@ -168,7 +168,7 @@ for (const [name, answers] of [
   ["is stored when it has ended", [[], [user("Hello"), assistant("Hel", "lo")]]],
   ["runs a tool", [[user("Hello"), assistant("Hel", use("c1", "lookup"))], [user("Hello"), assistant("Hel", use("c1", "lookup")), result("c1", "found"), assistant("lo")]]],
 ]) {
-  test(`a stream that broke of a turn that ${name}: tries are for connections that are lost`, async (t) => {
+  test(`a stream that broke of a turn that ${name}: only lost connections count as tries`, async (t) => {
     const failing = (seconds) => seconds > 100 && seconds < 110;
     const history = (seconds) => {
       // Before the turn begins.
@@ -200,7 +200,7 @@ for (const [name, answers] of [
   });
 }
 
-test("reads that fail use up the tries, and an answer makes good for those before", async (t) => {
+test("failed reads use up the tries, and a successful one restores them", async (t) => {
   // Nine of ten looks fail; from some time on all do.
   const world = await stillSession(t, (seconds, look) => {
     return look > 3 && (seconds > 600 || look % 10 !== 0) ? new Response("no", { status: 500 }) : BEGUN;
@@ -238,7 +238,7 @@ test("the deadline and an abort end a wait; the turn goes on", async (t) => {
   assert.deepEqual([turn.snapshot().waiting, turn.status], [null, "running"]);
 });
 
-test("cancel() ends a wait, and the next turn can be said", async (t) => {
+test("cancel() ends a wait, and the next turn can start", async (t) => {
   const world = await stillSession(t, () => BEGUN);
   const { turn, over } = await resumed(world);
   await world.pass(MINUTE);
@@ -247,7 +247,7 @@ test("cancel() ends a wait, and the next turn can be said", async (t) => {
   assert.deepEqual([turn.status, turn.snapshot().waiting], ["cancelled", null]);
 });
 
-test("a turn is found although another one has followed it meanwhile, by whomever", async (t) => {
+test("a turn is found although another client's turn has followed it", async (t) => {
   const past = [user("Hello"), assistant("Earlier"), user("Hello")];
   const world = await stillSession(t, (seconds) => (seconds < 60 ? past : [...past, assistant("Ours"), user("Hello"), assistant("Theirs")]));
   const { turn, over } = await resumed(world);

@@ -1,4 +1,4 @@
-// Runs whose connection breaks, where the server tells the thread and not the run: against the development gateway, which stands
+// Runs whose connection breaks, where the server returns the thread and not the run: against the development gateway, which stands
 // for Agent Framework with a store (`snapshot`) and for ADK (`state`). And messages whose run never answered.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -66,7 +66,7 @@ async function play(given, word) {
 for (const [recovery, again] of Object.entries(WAYS)) {
   describe(`a thread that is read again (${recovery})`, WITH_GATEWAY, () => {
     for (const word of ["plain", "tools", "state", ...(recovery === "snapshot" ? ["approval"] : [])]) {
-      test(`${word}: cut after any frame, nothing comes twice and nothing is lost`, async () => {
+      test(`${word}: cut after any frame, nothing is repeated or lost`, async () => {
         const uncut = await play({ recovery }, word);
         assert.ok(uncut.frames > 3, `${uncut.frames} frames`);
         const places = [1, 2, 3, 5, 8, uncut.frames - 3, uncut.frames - 1].filter((at) => at < uncut.frames);
@@ -127,7 +127,7 @@ for (const [recovery, again] of Object.entries(WAYS)) {
       assert.equal(posted.length, 1);
     });
 
-    test("a turn that is cancelled is left", async () => {
+    test("a cancelled turn is no longer read", async () => {
       const { session, asked } = await open({ recovery, pace: "30" });
       const turn = session.createTurn("long 500");
       const over = turn.waitForCompletion();
@@ -147,7 +147,7 @@ describe("a thread", WITH_GATEWAY, () => {
     assert.equal(found.posted.length, 1);
   });
 
-  test("what waits after the recovery is answered as ever", async () => {
+  test("pending calls after the recovery are answered as usual", async () => {
     const { session } = await open({ recovery: "snapshot", faults: { store: ["reset:6"] } });
     const turn = session.createTurn("approval");
     await turn.waitForCompletion();
@@ -160,7 +160,7 @@ describe("a thread", WITH_GATEWAY, () => {
 });
 
 describe("a message whose run never answered", WITH_GATEWAY, () => {
-  test("it is in the conversation, also after a reload; one that was refused is not", async () => {
+  test("the message is in the conversation, also after a reload; one that was refused is not", async () => {
     for (const [fault, said] of [["lost", ["plain one"]], ["status:422", []]]) {
       const store = memoryStore();
       const { session } = await open({ path: "/ag-ui", store, faults: { "ag-ui": [fault] } });

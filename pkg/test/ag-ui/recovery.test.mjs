@@ -77,7 +77,7 @@ const WORDS = ["plain", "reasoning", "tools", "parallel", "state", "activity", "
 
 describe("a run that the server repeats", WITH_GATEWAY, () => {
   for (const word of WORDS) {
-    test(`${word}: cut after any frame, nothing comes twice and nothing is lost`, async () => {
+    test(`${word}: cut after any frame, nothing is repeated or lost`, async () => {
       const uncut = await play({}, word);
       assert.ok(uncut.frames > 3, `${uncut.frames} frames`);
       // A script of many frames is cut after each of the first and the last, and some between.
@@ -146,7 +146,7 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
     }
   });
 
-  test("what waits after the recovery is answered as ever", async () => {
+  test("pending calls after the recovery are answered as usual", async () => {
     const { session } = await open({ faults: { run: ["eof:6"] } });
     const turn = session.createTurn("approval");
     await turn.waitForCompletion();
@@ -157,7 +157,7 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
     assert.deepEqual([next.status, next.snapshot().required_actions.length], ["done", 0]);
   });
 
-  test("a page that reloads in the middle of a run reads it to its end, and what came before as it was", async () => {
+  test("a page that reloads in the middle of a run reads it to its end, and what came before is unchanged", async () => {
     const store = memoryStore();
     const before = await open({ store, pace: "4" });
     await before.session.createTurn("plain one").waitForCompletion();
@@ -200,7 +200,7 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
   });
 
   for (const status of [404, 409, 500]) {
-    test(`a stop that the server refuses with ${status} keeps no turn from starting`, async (t) => {
+    test(`a stop that the server refuses with ${status} does not keep the next turn from starting`, async (t) => {
       const reported = [];
       globalThis.reportError = (error) => reported.push(error.status);
       t.after(() => delete globalThis.reportError);
@@ -222,7 +222,7 @@ describe("a run that the server repeats", WITH_GATEWAY, () => {
 
 describe("a run of a server that keeps nothing", WITH_GATEWAY, () => {
   for (const fault of ["eof:5", "lost", "eof-bytes:10"]) {
-    test(`${fault}: the turn is incomplete, and asked for once more it sends nothing`, async () => {
+    test(`${fault}: the turn is incomplete, and another stream() sends nothing`, async () => {
       const { session, asked } = await open({ path: "/ag-ui", faults: { "ag-ui": [fault] } });
       const turn = session.createTurn("plain");
       for (let tries = 0; tries < 2; tries += 1) {

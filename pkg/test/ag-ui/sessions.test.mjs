@@ -132,7 +132,7 @@ test("until then another run goes on, and an error may still come", async () => 
   assert.equal((await ended).status, "error");
 });
 
-test("a session begins with messages and a state, and says its settings with each run", async () => {
+test("a session begins with messages and a state, and sends its settings with each run", async () => {
   const { client, sent } = await serveRuns([run(), run(), run()]);
   const messages = [{ role: "system", content: "Be brief" }, { id: "u0", role: "user", content: "Earlier" }];
   const context = [{ description: "The page", value: "Orders" }];
@@ -153,7 +153,7 @@ test("a session begins with messages and a state, and says its settings with eac
   assert.notEqual(sent[2].threadId, sent[0].threadId);
 });
 
-test("tools of the page are declared, their results go on, and calls of other tools are not answered", async () => {
+test("tools of the page are declared, their results continue the run, and calls of other tools are not answered", async () => {
   const { client, sent } = await serveRuns([
     run(...says("m1", ""), ...calls("c1", "clock", { zone: "UTC" }, "m1"), ...calls("c2", "server_tool", {}, "m1")),
     run(...says("m2", "Noon")),
@@ -212,7 +212,7 @@ test("a session has one run at a time", async () => {
   assert.deepEqual(rolesOf(sent[1]), ["user", "assistant", "user"]);
 });
 
-test("what is wrong is refused by its name, and nothing is sent", async () => {
+test("an invalid option is refused by its name, and nothing is sent", async () => {
   const { client: { agents }, sent } = await serveRuns([]);
   const wrong = {
     messages: ["not JSON", [{ content: "no role" }], 7],
@@ -233,7 +233,7 @@ test("what is wrong is refused by its name, and nothing is sent", async () => {
   assert.deepEqual(sent, []);
 });
 
-test("a message that is said again is not the turn before, which said the same", async () => {
+test("a repeated message is not taken for the earlier turn with the same text", async () => {
   let answer;
   const late = new Promise((resolve) => (answer = resolve));
   const { client } = await serveRuns([run(...says("m1", "One")), () => late]);
@@ -248,7 +248,7 @@ test("a message that is said again is not the turn before, which said the same",
 });
 
 for (const [how, fail] of [["throws", () => { throw new Error("full"); }], ["rejects", () => Promise.reject(new Error("full"))]]) {
-  test(`a store that ${how} is told to the session's listeners once until it works again, and stops nothing`, async (t) => {
+  test(`a store that ${how} is reported to the session's listeners once until it works again, and stops nothing`, async (t) => {
     const uncaught = [];
     const before = globalThis.reportError;
     globalThis.reportError = (error) => uncaught.push(error);
@@ -287,7 +287,7 @@ for (const [how, fail] of [["throws", () => { throw new Error("full"); }], ["rej
   });
 }
 
-test("a store that cannot be read is told; one that never answers is given up; none at all keeps nothing", async (t) => {
+test("a store that cannot be read is reported; one that never answers is abandoned; without a store nothing is kept", async (t) => {
   const unreadable = { get: () => { throw new Error("locked"); }, set: () => {}, remove: () => {} };
   const { client: locked } = await serveRuns([], { store: unreadable });
   const { code, message } = await failure(locked.agents.getSession("any"));

@@ -118,7 +118,7 @@ for (const [name, input] of Object.entries({
   });
 }
 
-test("tirea: a user's message while calls wait is refused, and says what it would do", async (t) => {
+test("tirea: a user's message while calls wait is refused, by an error that says what it would do", async (t) => {
   const { server, session } = await paused(t, [CALL]);
   const error = await failure(() => session.createTurn({ input: "never mind" }));
   assert.equal(error.code, "invalid_input");
@@ -126,7 +126,7 @@ test("tirea: a user's message while calls wait is refused, and says what it woul
   assert.equal(server.requests.length, 1);
 });
 
-test("tirea: discardPending sends it all the same, and what waited waits no longer", async (t) => {
+test("tirea: discardPending sends it, and the pending calls wait no longer", async (t) => {
   const { server, session, turn } = await paused(t, [CALL], runOf("tirea", answer("Fine.")));
   const next = session.createTurn({ input: "never mind", discardPending: true });
   assert.equal((await collect(next.stream())).error, undefined);
@@ -146,14 +146,14 @@ test("tirea: what was answered cannot be answered once more, by a turn made befo
   assert.equal(server.count(START), 2);
 });
 
-test("tirea: after the answers a user's message is taken again", async (t) => {
+test("tirea: after the answers a user's message is accepted again", async (t) => {
   const { session } = await paused(t, [CALL], resumed(["c1", "shell", 1]), runOf("tirea", answer("Hi")));
   await collect(session.createTurn({ input: allow("c1") }).stream());
   const turn = session.createTurn({ input: "next" });
   assert.equal((await collect(turn.stream())).error, undefined);
 });
 
-test("tirea: what waits is known again after a reload, from the thread's state", async (t) => {
+test("tirea: pending calls are known again after a reload, from the thread's state", async (t) => {
   const thread = json({ id: "s1", messages: [], state: waitingState(CALL, ASK), metadata: {} });
   const server = await serve(t, { "GET threads/s1": thread, [START]: resumed(["c1", "shell", 1], ["c2", "ask", "blue"]) });
   const client = await connect({ baseUrl: server.baseUrl, protocol: "tirea" });
@@ -164,7 +164,7 @@ test("tirea: what waits is known again after a reload, from the thread's state",
   assert.deepEqual(server.requests[1].body.decisions.map(({ target_id }) => target_id), ["c1", "c2"]);
 });
 
-/** A turn that speaks on while a call waits. */
+/** A turn that continues to speak while a call waits. */
 async function talking(t, inputs, routes = {}) {
   const live = new LiveStream();
   const world = await serveAgent(t, "tirea", { [START]: [live.reply, ...(routes[START] ?? [])], [INPUTS]: inputs, [RUN]: recordOf({ status: "running" }) });
@@ -178,7 +178,7 @@ async function talking(t, inputs, routes = {}) {
 
 const TAKEN = json({ status: "decision_forwarded", run_id: "r1", thread_id: "s1" }, 202);
 
-test("tirea: an answer while the turn runs is taken by that turn", async (t) => {
+test("tirea: an answer while the turn runs is accepted by that turn", async (t) => {
   const { server, live, turn, over } = await talking(t, TAKEN);
   assert.equal(await turn.answer(allow("c1", { remember: true })), turn);
   const request = server.requests.at(-1);
@@ -197,7 +197,7 @@ test("tirea: an answer while the turn runs is taken by that turn", async (t) => 
   assert.equal(server.count(START), 1);
 });
 
-test("tirea: an answer that was taken is published at once, not with a frame", async (t) => {
+test("tirea: an accepted answer is published at once, not with a frame", async (t) => {
   const { turn } = await talking(t, TAKEN);
   const { requestAnimationFrame } = globalThis;
   globalThis.requestAnimationFrame = () => {};
@@ -214,7 +214,7 @@ test("tirea: several answers while the turn runs are one request", async (t) => 
   assert.deepEqual(server.requests.at(-1).body.decisions.map(({ target_id, result }) => [target_id, result]), [["c1", { approved: true }], ["c2", { a: 1 }]]);
 });
 
-test("tirea: an answer to a turn that has paused meanwhile goes with the next turn", async (t) => {
+test("tirea: an answer to a turn that has paused meanwhile is sent with the next turn", async (t) => {
   const inactive = json({ error: "bad request: run is not active" }, 400);
   const { server, live, turn } = await talking(t, inactive, { [START]: [resumed(["c1", "shell", 1], ["c2", "ask", "x"])] });
   const answered = turn.answer([allow("c1"), give("c2", "x")]);
@@ -234,7 +234,7 @@ test("tirea: answer() on a turn that has ended returns the next one, and sends n
   assert.deepEqual([next.status, server.requests.length], ["unstarted", 1]);
 });
 
-test("tirea: wrong answers to a turn that runs are refused, and it runs on", async (t) => {
+test("tirea: wrong answers to a running turn are refused, and it runs on", async (t) => {
   const { server, turn } = await talking(t, TAKEN);
   for (const input of ["text", allow("c9"), allow("c2"), [], null, { type: "user.tool_approval" }]) {
     const error = await failure(turn.answer(input));

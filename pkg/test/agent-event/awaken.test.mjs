@@ -100,7 +100,7 @@ test("awaken: two answers are two requests, in their order, even if the run paus
   assert.deepEqual(next.snapshot().required_actions, []);
 });
 
-test("awaken: without a record of the stream the answered run is asked for until it has ended", async (t) => {
+test("awaken: without a record of the stream the answered run is polled until it has ended", async (t) => {
   const before = [stored("a1", "user", [{ type: "text", text: "Hello" }], { id: "0-a" }), stored("a2", "assistant", [], { id: "1-b", tool_calls: [{ id: "c1", name: "shell", arguments: {} }] })];
   const after = [...before, stored("a3", "tool", [{ type: "text", text: '{"ok":true}' }], { id: "2-c", tool_call_id: "c1" }), stored("a4", "assistant", [{ type: "text", text: "Thanks." }], { id: "3-d" })];
   const runs = [recordOf(since([CALL])), recordOf({ status: "running" }), recordOf()];
@@ -116,7 +116,7 @@ test("awaken: without a record of the stream the answered run is asked for until
   assert.equal(bodies(server).length, 1);
 });
 
-test("awaken: an answer to a run that waits no longer is not sent", async (t) => {
+test("awaken: an answer to a run that no longer waits is not sent", async (t) => {
   const { server, session } = await paused(t, [CALL], { [RUN]: recordOf() });
   const { error } = await collect(session.createTurn({ input: allow("c1") }).stream());
   assert.equal(error.code, "turn_not_running");
@@ -194,7 +194,7 @@ test("awaken: a stream that breaks goes on with the server's record, and each ev
   assert.ok(topics(told).includes("reconnecting"));
 });
 
-test("awaken: an expired cursor is one more look at the record", async (t) => {
+test("awaken: after an expired cursor the record is read once more", async (t) => {
   const { session } = await serveAgent(t, "awaken", {
     [START]: runOf("awaken", WHOLE.slice(0, 4), (response) => response.socket.resetAndDestroy()),
     [EVENTS]: [kept(WHOLE.slice(0, 4)), kept(WHOLE)],
@@ -207,7 +207,7 @@ test("awaken: an expired cursor is one more look at the record", async (t) => {
   assert.deepEqual(events.map((event) => event.sequence_number), events.map((_, at) => at + 1));
 });
 
-test("awaken: where there is no record, the run's end is waited for and its messages are read", async (t) => {
+test("awaken: where there is no record, the run's messages are read after it has ended", async (t) => {
   const list = [stored("a1", "user", [{ type: "text", text: "Hello" }], { id: "0" }), stored("a2", "assistant", [{ type: "text", text: "one two three" }], { id: "m1" })];
   const { server, session } = await serveAgent(t, "awaken", {
     [START]: runOf("awaken", WHOLE.slice(0, 3)),
@@ -225,7 +225,7 @@ test("awaken: where there is no record, the run's end is waited for and its mess
   assert.deepEqual(turn.snapshot().state.termination, { type: "natural_end" });
 });
 
-test("awaken: a result that came is not given again by the list, which has it under another id", async (t) => {
+test("awaken: a delivered result is not repeated by the list, which has it under another id", async (t) => {
   const done = (id, data) => ["tool_call_done", { id, message_id: "", outcome: "succeeded", result: { tool_name: "look", status: "success", data } }];
   const call = (id) => ({ id, name: "look", arguments: {} });
   const list = [
@@ -250,7 +250,7 @@ test("awaken: a result that came is not given again by the list, which has it un
   assert.equal(textOf(turn), "Done.");
 });
 
-test("awaken: a text that the server takes back is gone, and a call that it cancels is cancelled", async (t) => {
+test("awaken: a text that the server withdraws is gone, and a call that it cancels is cancelled", async (t) => {
   const list = [begin(), step(), say("no"), ...[["tool_call_start", { id: "c1", name: "x" }]], ["tool_call_cancel", { id: "c1", name: "x", reason: "again" }], ["stream_reset", { reason: "again" }], say("yes"), complete(), finish()];
   const { session } = await serveAgent(t, "awaken", { [START]: runOf("awaken", list) });
   const turn = session.createTurn({ input: "Hello" });
@@ -260,7 +260,7 @@ test("awaken: a text that the server takes back is gone, and a call that it canc
   assert.ok(events.some((event) => event.type === "tool.cancelled"));
 });
 
-test("awaken: a blocked run is an error that says by what", async (t) => {
+test("awaken: a blocked run is an error that names the cause", async (t) => {
   const { session } = await serveAgent(t, "awaken", { [START]: runOf("awaken", [begin(), ["run_finish", { termination: { type: "blocked", value: "policy" } }]]) });
   const turn = session.createTurn({ input: "Hello" });
   await collect(turn.stream());
@@ -268,7 +268,7 @@ test("awaken: a blocked run is an error that says by what", async (t) => {
   assert.match(turn.snapshot().state.message, /policy/);
 });
 
-test("awaken: history after a reload shows what waits, by the last run's record", async (t) => {
+test("awaken: history after a reload shows pending calls, by the last run's record", async (t) => {
   const list = [stored("a1", "user", [{ type: "text", text: "Hello" }], { id: "0-a" }), stored("a2", "assistant", [], { id: "1-b", tool_calls: [{ id: "c1", name: "shell", arguments: { a: 1 } }] })];
   const { session } = await serveAgent(t, "awaken", { [RUNS.awaken]: items([runRecord(since([CALL]))]), [MESSAGES]: messagePage(list), "GET threads/*": json({ id: "s1" }) });
   const [turn] = await session.history();
@@ -317,7 +317,7 @@ test("awaken: after a reload a run of which there is no record is waited for", a
   assert.equal(server.count(START), 0);
 });
 
-test("awaken: history has each turn with what was said in it", async (t) => {
+test("awaken: history has each turn with its messages", async (t) => {
   const list = [
     ...SAID,
     stored("a3", "user", [{ type: "text", text: "And you?" }], { id: "n1", metadata: { run_id: "r2" } }),

@@ -1,4 +1,4 @@
-// Streams that fall silent, break off or end without an end: nothing is posted twice, and nothing is lost that came.
+// Streams that fall silent, break off or end without an end: nothing is posted twice, and nothing received is lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, IncompleteError } from "../../dist/index.js";
@@ -13,7 +13,7 @@ const NO_EVENTS = { [EVENTS]: NOT_FOUND, [STREAM]: NOT_FOUND };
 const RESETS = { "a clean end": (response) => response.end(), "a reset": (response) => response.socket.resetAndDestroy() };
 
 for (const [how, end] of Object.entries(RESETS)) {
-  test(`tirea: after ${how} the run is looked at, and the turn ends as incomplete with what came`, async (t) => {
+  test(`tirea: after ${how} the run's record is read, and the turn ends as incomplete with what came`, async (t) => {
     const { server, turn } = await serveRun(t, "tirea", runOf("tirea", PART, end), { [RUN]: recordOf({ status: "running", termination_code: undefined }) });
     const { events, error } = await collect(turn.stream());
     assert.ok(error instanceof IncompleteError, String(error));
@@ -25,7 +25,7 @@ for (const [how, end] of Object.entries(RESETS)) {
   });
 }
 
-test("tirea: streaming once more after that only looks, and posts nothing", async (t) => {
+test("tirea: another stream() after that only reads, and posts nothing", async (t) => {
   const { server, turn } = await serveRun(t, "tirea", runOf("tirea", PART), { [RUN]: recordOf({ status: "running" }) });
   await collect(turn.stream());
   const before = server.requests.length;
@@ -55,7 +55,7 @@ test("tirea: a run that had ended meanwhile is done, with its messages from the 
   assert.equal(server.requests.find(({ path }) => path.endsWith("/messages")).query.run_id, turn.id);
 });
 
-test("tirea: a run that ended at the second look is done as well", async (t) => {
+test("tirea: a run that has ended by the second read is done as well", async (t) => {
   const looks = [recordOf({ status: "running" }), recordOf()];
   const list = [stored(2, "assistant", "partial!", { id: "m1" })];
   const { turn } = await serveRun(t, "tirea", runOf("tirea", PART), { [RUN]: looks, [MESSAGES]: messagePage(list) });
@@ -200,7 +200,7 @@ test("tirea: an unknown termination is an error that names it", async (t) => {
   assert.match(turn.snapshot().state.message, /evaporated/);
 });
 
-test("tirea: a run that errs before run_start is still a turn that has ended", async (t) => {
+test("tirea: a run that fails before run_start is still a turn that has ended", async (t) => {
   const list = [["error", { message: "no such model" }], ["run_finish", { termination: { type: "error", value: "no such model" } }]];
   const { turn, server } = await serveRun(t, "tirea", runOf("tirea", list));
   const { error } = await collect(turn.stream());
@@ -209,7 +209,7 @@ test("tirea: a run that errs before run_start is still a turn that has ended", a
   assert.equal(server.count(START), 1);
 });
 
-test("tirea: types that are new come as unknown, and break nothing", async (t) => {
+test("tirea: new types are delivered as unknown, and break nothing", async (t) => {
   const list = [begin(), ["weather_report", { sun: true }], step(), ["text_delta", { delta: 7 }], say("Hi"), complete(), finish()];
   const { turn } = await serveRun(t, "tirea", runOf("tirea", list));
   const { events, error } = await collect(turn.stream());
@@ -233,7 +233,7 @@ test("tirea: an attempt in which a call had begun does not count", async (t) => 
   assert.ok(events.some((event) => event.type === "message.reset" && event.id === "b"), events.map((event) => event.type).join());
 });
 
-test("tirea: to abort is to lose the run: it says so, and nothing more is sent", async (t) => {
+test("tirea: an abort loses the run: the error says so, and nothing more is sent", async (t) => {
   const live = new LiveStream();
   const { server, turn } = await serveRun(t, "tirea", live.reply);
   const controller = new AbortController();
@@ -250,7 +250,7 @@ test("tirea: to abort is to lose the run: it says so, and nothing more is sent",
   assert.deepEqual(server.asked, [START]);
 });
 
-test("tirea: a loop that is left while the run speaks leaves an incomplete turn", async (t) => {
+test("tirea: leaving the loop while the run streams leaves an incomplete turn", async (t) => {
   const live = new LiveStream();
   const { turn } = await serveRun(t, "tirea", live.reply);
   const loop = (async () => {
@@ -314,7 +314,7 @@ test("tirea: a stream that takes longer than its deadline is lost, and says why"
   assert.equal(server.count(START), 1);
 });
 
-test("tirea: two who wait for the end and one who asks start one run", async (t) => {
+test("tirea: two callers that wait for the end and one that reads the state start one run", async (t) => {
   const { server, turn } = await serveRun(t, "tirea", runOf("tirea", answer("Hi")), { [RUN]: recordOf() });
   const [one, two, three] = await Promise.all([turn.waitForCompletion(), turn.waitForCompletion(), turn.state()]);
   assert.deepEqual([one.status, two.status, three.status], ["done", "done", "done"]);

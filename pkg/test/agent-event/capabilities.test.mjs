@@ -1,4 +1,4 @@
-// What each protocol says that it can do, and what it answers to the rest.
+// The declared capabilities of each protocol, and its answers to the rest.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect, InputError, StateError } from "../../dist/index.js";
@@ -94,7 +94,7 @@ test("options are checked, each by its name", async (t) => {
   })) {
     const error = await failure(attempt);
     assert.ok(error instanceof InputError, `${name}: ${error}`);
-    // The core names what came from a list as its protocol does.
+    // The core names what came from a list as the protocol names it.
     assert.match(error.message, new RegExp(name === "pageToken" ? "page_?token" : name, "i"), name);
   }
   assert.deepEqual(server.asked, []);

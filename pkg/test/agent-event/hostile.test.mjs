@@ -55,7 +55,7 @@ async function answered(protocol, respond) {
   const asked = [];
   const fetch = async (url, { method }) => {
     asked.push(`${method} ${url}`);
-    if (asked.length > 1000) throw new Error("it asks for ever");
+    if (asked.length > 1000) throw new Error("it asks forever");
     return respond(url, asked.length);
   };
   const client = await connect({ baseUrl: "http://server", protocol, fetch, reconnect: false });
@@ -64,7 +64,7 @@ async function answered(protocol, respond) {
 
 for (const protocol of PROTOCOLS) {
   for (const [name, text] of Object.entries(BODIES)) {
-    test(`${protocol}: to be answered ${name} is an error, or nothing`, async () => {
+    test(`${protocol}: an answer of ${name} is an error, or empty`, async () => {
       for (const status of [200, 404, 500]) {
         for (const [call, attempt] of Object.entries(CALLS)) {
           const world = await answered(protocol, () => new Response(text, { status, headers: { "content-type": "application/json" } }));
@@ -102,7 +102,7 @@ for (const protocol of PROTOCOLS) {
     listEvents: () => messagePage([stored(1, "user", "x")], { has_more: true, next_cursor: 1 }),
     listSessions: () => items(["s1"], { total: 9, has_more: true, ...(protocol === "awaken" && { next_cursor: "c" }) }),
   })) {
-    test(`${protocol}: ${call} of a list that leads round in a circle comes to an end`, async () => {
+    test(`${protocol}: ${call} of a list whose pages form a circle ends`, async () => {
       let count = 0;
       const respond = () => {
         count += 1;
@@ -112,7 +112,7 @@ for (const protocol of PROTOCOLS) {
       };
       const { session, client } = await answered(protocol, respond);
       const { error } = await collect(call === "listSessions" ? client.agents.listSessions("a") : session[call]());
-      // Lists that are told by their place have no token that could come twice.
+      // Lists with positions have no token that could repeat.
       if (error) assert.equal(error.code, "unexpected_response");
       else assert.ok(["listTurns", "listSessions"].includes(call) && count > 300, `${count} pages`);
     });
@@ -189,7 +189,7 @@ test("tirea: a state of a hundred thousand names is shown, and replaced by the n
   assert.deepEqual(turn.snapshot().agent_state, { one: 1 });
 });
 
-test("tirea: two turns of one session at once are two runs, whatever becomes of the first", async (t) => {
+test("tirea: two turns of one session at once are two runs, however the first one ends", async (t) => {
   const [one, two] = [new LiveStream(), new LiveStream()];
   const { server, session } = await serveAgent(t, "tirea", { [START]: [one.reply, two.reply] });
   const first = session.createTurn({ input: "one" });

@@ -25,7 +25,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal(textOf(turn) === LONG, true);
   });
 
-  test(`${protocol}: a long answer of which nothing came before is the message`, async (t) => {
+  test(`${protocol}: a long answer without earlier deltas is the message`, async (t) => {
     const { turn, ends } = await run(t, [begin(), finish("natural_end", { result: { response: LONG } })]);
     for (const end of ends) assert.deepEqual(output(end).map((text) => text === LONG), [true, true]);
     assert.equal(textOf(turn) === LONG, true);

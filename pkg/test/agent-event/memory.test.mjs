@@ -62,7 +62,7 @@ function* longRun(protocol, result) {
   yield frames(protocol, [complete(), ["step_end"], finish("natural_end", result && { result })]);
 }
 
-/** By how much the core's memory grows for such a run. */
+/** The growth of the core's memory by such a run. */
 async function growth(protocol, result) {
   const session = await sessionOf(protocol, () => longRun(protocol, result));
   await collectGarbage();
@@ -85,13 +85,13 @@ for (const protocol of ["tirea", "awaken"]) {
 }
 
 for (const protocol of ["tirea", "awaken"]) {
-  test(`${protocol}: an end that says the whole text once more costs no more than that`, async () => {
+  test(`${protocol}: an end that repeats the whole text costs no more than that`, async () => {
     const grown = await growth(protocol, { response: WHOLE });
     assert.ok(grown <= 4 * WHOLE.length, `${grown} bytes for ${WHOLE.length} of text`);
   });
 }
 
-test("tirea: 100,000 reports on a tool cost their numbers, and the last one its text", async () => {
+test("tirea: 100,000 progress reports of a tool cost their numbers, and the last one its text", async () => {
   const report = (at) => ["activity_snapshot", { activity_type: "tool-call-progress", message_id: "tool_call:c1", replace: true, content: { call_id: "c1", progress: at / COUNT, updated_at_ms: at, message: `step ${at}` } }];
   const session = await sessionOf("tirea", function* () {
     yield frames("tirea", [begin(), step(), ["tool_call_start", { id: "c1", name: "x" }], ["tool_call_ready", { id: "c1", name: "x", arguments: {} }]]);
@@ -144,7 +144,7 @@ test("tirea: turns that follow one another do not keep one another alive", async
   assert.ok(alive <= 3, `${alive} of 30 turns are alive`);
 });
 
-test("tirea: turns that are left while they stream leave nothing", async () => {
+test("tirea: turns that are dropped while they stream leave nothing", async () => {
   const text = frames("tirea", answer(...PIECES.slice(0, 500)));
   const session = await sessionOf("tirea", function* () {
     yield text.slice(0, text.length / 2);

@@ -34,7 +34,7 @@ const ENDS = {
 
 for (const protocol of ["tirea", "awaken"]) {
   for (const name of recordings(protocol)) {
-    test(`${protocol} ${name}: every frame is told as it came, and the turn ends as the run did`, async (t) => {
+    test(`${protocol} ${name}: every frame is delivered as it came, and the turn ends as the run did`, async (t) => {
       const { turn, native, events, error, server } = await played(t, protocol, name);
       assert.deepEqual(native, framesOf(own(recording(protocol, name), server.requests[0].body)));
       assert.equal(turn.status, ENDS[name] ?? "done");
@@ -75,7 +75,7 @@ for (const protocol of ["tirea", "awaken"]) {
   }
 }
 
-test("tirea: a message says what the model cost", async (t) => {
+test("tirea: a message has the model's cost", async (t) => {
   const { turn } = await played(t, "tirea", "text");
   const [message] = messagesOf(turn);
   assert.equal(message.content, "Hello from the mock, 你好 ☃\nline two.");
@@ -112,7 +112,7 @@ test("tirea: arguments stream as they come", async (t) => {
   assert.equal(callsOf(turn)[0].arguments, '{"message": "Which colour?"}');
 });
 
-test("tirea: what waits for an approval is asked for, with what the server says of it", async (t) => {
+test("tirea: a call that waits for approval becomes pending, with the server's details", async (t) => {
   const { turn, events } = await played(t, "tirea", "suspended");
   const [action, ...others] = turn.snapshot().required_actions;
   assert.deepEqual(others, []);
@@ -127,7 +127,7 @@ test("tirea: what waits for an approval is asked for, with what the server says 
 });
 
 for (const [protocol, name] of [["tirea", "starter-ask-frontend-tool"], ["awaken", "suspended"]]) {
-  test(`${protocol}: a tool of the page is asked for as a response`, async (t) => {
+  test(`${protocol}: a call of a page's tool becomes pending, for a response`, async (t) => {
     const { turn } = await played(t, protocol, name);
     const [action] = turn.snapshot().required_actions;
     assert.deepEqual([action.type, action.tool_call_id, action.name], ["tool.response_required", "call_ask1", "askUserQuestion"]);
@@ -163,7 +163,7 @@ for (const [protocol, name] of [["tirea", "starter-progress"], ["awaken", "progr
   });
 }
 
-test("tirea: lies of the envelope change nothing", async (t) => {
+test("tirea: a wrong envelope changes nothing", async (t) => {
   const { turn, events } = await played(t, "tirea", "leaking-envelope");
   assert.equal(turn.snapshot().threads.length, 1);
   const ids = new Set(framesOf(recording("tirea", "leaking-envelope")).map((frame) => frame.run_id));
@@ -172,7 +172,7 @@ test("tirea: lies of the envelope change nothing", async (t) => {
   assert.match(turn.id, /^[0-9a-f]{32}$/);
 });
 
-test("tirea: a step that is tried again goes on with the same message", async (t) => {
+test("tirea: a retried step continues the same message", async (t) => {
   const { turn, events } = await played(t, "tirea", "error-midstream-cut");
   assert.equal(messagesOf(turn).length, 1);
   assert.equal(messagesOf(turn)[0].content, "partial text Hello from the mock, 你好 ☃\nline two.");

@@ -27,7 +27,7 @@ const CONVERSATION = [
   stored(6, "assistant", "Fine."),
 ];
 
-test("tirea: history has the turns with what was said in them", async (t) => {
+test("tirea: history has the turns with their messages", async (t) => {
   const runs = items([runRecord({ run_id: "t1" }), runRecord({ run_id: "t2", parent_run_id: "t1", status: "done", termination_code: "max_rounds_reached" })]);
   const { server, session } = await come(t, "tirea", { [RUNS.tirea]: runs, [MESSAGES]: messagePage(CONVERSATION) });
   const turns = await session.history();
@@ -42,7 +42,7 @@ test("tirea: history has the turns with what was said in them", async (t) => {
   assert.equal(server.requests.find(({ path }) => path === "runs").query.thread_id, "s1");
 });
 
-test("tirea: a turn after a history follows the last of it", async (t) => {
+test("tirea: a turn after a history follows its last turn", async (t) => {
   const { server, session } = await come(t, "tirea", { [RUNS.tirea]: items([runRecord({ run_id: "t2" })]), [MESSAGES]: messagePage(CONVERSATION), [START]: runOf("tirea", answer("Hi")) });
   await session.history();
   const turn = session.createTurn({ input: "next" });
@@ -62,7 +62,7 @@ for (const [status, code, wanted] of [["done", "cancelled", "cancelled"], ["done
   });
 }
 
-test("tirea: what waits is pending again after a reload, at its call, and can be answered", async (t) => {
+test("tirea: waiting calls are pending again after a reload, at its call, and can be answered", async (t) => {
   const call = suspended("c1", "serverInfo");
   const thread = { ...THREAD_S1, state: waitingState(call) };
   const list = [stored(1, "user", "Hello", { id: "t1:0" }), CONVERSATION[1], stored(3, "tool", "Tool 'serverInfo' is awaiting approval. Execution paused.", { tool_call_id: "c1" })];
@@ -84,7 +84,7 @@ test("tirea: what waits is pending again after a reload, at its call, and can be
   assert.deepEqual(turn.snapshot().required_actions, []);
 });
 
-test("tirea: resume() of a turn that runs elsewhere says that nothing more is to be had of it", async (t) => {
+test("tirea: resume() of a turn that runs elsewhere says that nothing more can be read of it", async (t) => {
   const { server, session } = await come(t, "tirea", { [RUNS.tirea]: items([runRecord({ run_id: "t1", status: "running" })]), [RUN]: recordOf({ status: "running" }), [MESSAGES]: messagePage(CONVERSATION.slice(0, 1)) });
   const [turn] = await session.resume();
   const error = await failure(turn.waitForCompletion());
@@ -132,7 +132,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal(server.requests[1].body, undefined);
   });
 
-  test(`${protocol}: a name that was not taken is not shown`, async (t) => {
+  test(`${protocol}: a refused name is not shown`, async (t) => {
     const { session } = await come(t, protocol, { "PATCH threads/s1/metadata": json({ error: "thread not found: s1" }, 404) });
     assert.equal((await failure(session.rename("Winter"))).status, 404);
     assert.equal(session.title, "Plans");
@@ -171,7 +171,7 @@ for (const protocol of ["tirea", "awaken"]) {
   });
 }
 
-test("tirea: a cancel that comes too late is told as the server says it", async (t) => {
+test("tirea: a cancel that comes too late is the server's own error", async (t) => {
   const live = new LiveStream();
   const { session } = await serveAgent(t, "tirea", { [START]: live.reply, [CANCEL]: json({ error: "bad request: run is not active" }, 400) });
   const turn = session.createTurn({ input: "Hello" });
@@ -186,7 +186,7 @@ test("tirea: a cancel that comes too late is told as the server says it", async 
   assert.equal(turn.status, "done");
 });
 
-test("tirea: state() is what the agent keeps, without the server's own names", async (t) => {
+test("tirea: state() is the agent's own state, without the server's own names", async (t) => {
   const thread = { ...THREAD_S1, state: { notes: ["a"], __run: {}, nested: { __inner: 1 } } };
   const { session } = await come(t, "tirea", { [THREAD]: json(thread) });
   assert.deepEqual(await session.state(), { notes: ["a"], nested: { __inner: 1 } });
@@ -222,7 +222,7 @@ test("tirea: getTurn and state() read one run, and what it said once", async (t)
   assert.deepEqual(server.asked, ["GET runs/t7", "GET threads/s1/messages", "GET runs/t7"]);
 });
 
-test("tirea: listEvents of a turn and of the session", async (t) => {
+test("tirea: listEvents has the events of a turn and of the session", async (t) => {
   const { session } = await come(t, "tirea", { [RUN]: recordOf(), [MESSAGES]: messagePage(CONVERSATION) });
   const { events } = await collect(session.listEvents());
   assert.deepEqual(events.map(({ turn_id, event }) => [turn_id, event.type]), [
@@ -244,7 +244,7 @@ for (const [order, query] of [["asc", [{ limit: "2" }, { limit: "2", after: "2" 
   });
 }
 
-test("tirea: sessions are listed once each, with the agent that was asked for", async (t) => {
+test("tirea: sessions are listed once each, with the requested agent", async (t) => {
   const summary = (id, more) => ({ id, title: `Of ${id}`, created_at: MS, updated_at: MS, message_count: 2, ...more });
   const { server, client } = await come(t, "tirea", {
     "GET threads/summaries": json([summary("s2"), summary("s1"), summary("s2")]),
@@ -267,7 +267,7 @@ test("tirea: no further page of sessions is requested once the loop has ended", 
   assert.deepEqual(server.asked, ["GET threads/summaries"]);
 });
 
-test("tirea: errors that are plain text are told as such, and HTML is not", async (t) => {
+test("tirea: errors in plain text are reported as such, and HTML is not", async (t) => {
   const { session } = await come(t, "tirea", { [MESSAGES]: [body("Failed to deserialize query string: limit: invalid digit found in string", { status: 400, type: "text/plain" }), body("<html><body>Bad gateway</body></html>", { status: 404, type: "text/html" })] });
   assert.match((await failure(session.listMessages().next())).message, /invalid digit/);
   const error = await failure(session.listMessages().next());

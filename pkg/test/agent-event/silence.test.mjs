@@ -6,7 +6,7 @@ import { begin, complete, finish, frames, QUICK, runRecord, say, step } from "..
 import { collect, textOf } from "../support/collect.mjs";
 import { tellings, topics } from "../support/connection.mjs";
 
-/** Lets everything happen that needs no time. */
+/** Runs everything that needs no time. */
 async function settle() {
   for (let round = 0; round < 30; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -42,7 +42,7 @@ async function speaking(t, protocol, options = {}) {
 
 const POST = "POST /v1/runs";
 
-test("tirea: minutes of silence are life", async (t) => {
+test("tirea: minutes of silence do not end the stream", async (t) => {
   const { turn, asked, told, write, pass, reading } = await speaking(t, "tirea");
   for (let minute = 0; minute < 4; minute += 1) await pass(74_000);
   assert.deepEqual([turn.status, told, asked], ["running", [], [POST]]);
@@ -51,7 +51,7 @@ test("tirea: minutes of silence are life", async (t) => {
   assert.equal(textOf(turn), "partial");
 });
 
-test("tirea: five minutes of silence are the end of the stream; the run is looked at, and not posted again", async (t) => {
+test("tirea: five minutes of silence end the stream; the run's record is read, and nothing is posted again", async (t) => {
   const { turn, asked, told, pass, reading } = await speaking(t, "tirea");
   await pass(299_999);
   assert.deepEqual(told, []);
@@ -71,7 +71,7 @@ test("tirea: idleTimeout: 0 waits without a limit", async (t) => {
   assert.equal((await reading).error, undefined);
 });
 
-test("awaken: heartbeats are life, and a minute without one is none", async (t) => {
+test("awaken: heartbeats keep the stream alive, and a minute without one ends it", async (t) => {
   const { turn, told, pass, write } = await speaking(t, "awaken");
   for (let beat = 0; beat < 12; beat += 1) {
     await pass(15_000);

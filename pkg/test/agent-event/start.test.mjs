@@ -67,7 +67,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal(server.requests[0].body.runId, server.requests[1].body.runId);
   });
 
-  test(`${protocol}: what a server could not even read it says as plain text`, async (t) => {
+  test(`${protocol}: a request that the server cannot read is an error in plain text`, async (t) => {
     const text = "Failed to deserialize the JSON body into the target type: missing field `agentId` at line 1 column 2";
     const { turn } = await serveRun(t, protocol, body(text, { status: 422, type: "text/plain; charset=utf-8" }));
     const { error } = await collect(turn.stream());
@@ -76,7 +76,7 @@ for (const protocol of ["tirea", "awaken"]) {
   });
 
   for (const status of [425, 429, 503]) {
-    test(`${protocol}: a start that is put off with ${status} is sent again, with the same ids`, async (t) => {
+    test(`${protocol}: a start that is answered with ${status} is sent again, with the same ids`, async (t) => {
       const later = json({ error: "later" }, status);
       const absent = { [RUN]: json({ error: "run not found" }, 404), [RUNS[protocol]]: items([]) };
       const { server, turn } = await serveRun(t, protocol, [later, runOf(protocol, answer("Hi"))], absent);
@@ -87,7 +87,7 @@ for (const protocol of ["tirea", "awaken"]) {
     });
   }
 
-  test(`${protocol}: one who only waits for the end reads the stream, as there is no other way to have it`, async (t) => {
+  test(`${protocol}: waiting for the end reads the stream, as there is no other way to learn it`, async (t) => {
     const { server, turn } = await serveRun(t, protocol, runOf(protocol, answer("He", "llo")));
     const state = await turn.waitForCompletion();
     assert.equal(state.status, "done");
@@ -118,7 +118,7 @@ test("awaken: the start has the thread's id, and the run's is the server's", asy
   assert.equal(turn.id, "01a1fd9e-1433-7263-8689-40277eea646a");
 });
 
-test("tirea: how a turn stands can be asked before it was started: that starts and reads it", async (t) => {
+test("tirea: state() before the start starts and reads the turn", async (t) => {
   const live = new LiveStream();
   const { server, turn } = await serveRun(t, "tirea", live.reply, { [RUN]: recordOf({ status: "running" }) });
   const state = turn.state();
@@ -131,7 +131,7 @@ test("tirea: how a turn stands can be asked before it was started: that starts a
   assert.equal(server.count(START), 1);
 });
 
-test("tirea: eight turns of eight sessions at once have their own words each", async (t) => {
+test("tirea: eight turns of eight sessions at once have their own texts", async (t) => {
   const echo = ({ request, response }) => runOf("tirea", answer(...`${request.body.messages[0].content} `.repeat(20).split(/(?<= )/)))({ request, response });
   const { client } = await serveAgent(t, "tirea", { [START]: echo });
   await Promise.all(
@@ -144,7 +144,7 @@ test("tirea: eight turns of eight sessions at once have their own words each", a
   );
 });
 
-test("a session that is come back to needs its agent's name only if no turn has it", async (t) => {
+test("a resumed session needs its agent's name only if no turn has it", async (t) => {
   const thread = json({ id: "s1", messages: [], state: null, metadata: { created_at: 1_795_255_327_046 } });
   const runs = json({ items: [{ run_id: "r1", thread_id: "s1", agent_id: "poet", status: "done", termination_code: "natural", created_at: 1, updated_at: 1 }], total: 1, has_more: false });
   const server = await serve(t, { "GET threads/s1": thread, "GET runs": runs, [START]: runOf("tirea", [begin(), step(), say("Hi"), complete(), finish()]) });

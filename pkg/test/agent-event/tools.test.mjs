@@ -41,7 +41,7 @@ function counted(tools) {
   return { ran, tools: Object.fromEntries(entries) };
 }
 
-/** A run whose turn speaks on while these calls wait. */
+/** A run whose turn continues while these calls wait. */
 async function talking(t, protocol, calls, tools, { routes = {}, options = {}, connection } = {}) {
   const live = new LiveStream();
   const { [START]: starts = [], ...others } = routes;
@@ -117,7 +117,7 @@ test("tirea: a tool that throws is a result that says so", async (t) => {
   assert.deepEqual(given(server), [[["c1", "Tool execution failed: no such zone"]]]);
 });
 
-test("tirea: a call that asks for leave is for people, though its name is a tool's; results wait for it", async (t) => {
+test("tirea: a call that asks for permission is for people, even if its name is a tool's; results wait for it", async (t) => {
   const { server, session } = await serveAgent(t, "tirea", {
     [START]: [runOf("tirea", pausing("tirea", CLOCK, SHELL)), runOf("tirea", thanks(["c1", "clock", "12:00"], ["c3", "shell", 1]))],
   });
@@ -165,7 +165,7 @@ test("awaken: after a reload the run goes on with what the run's record says", a
 // Calls of a turn that goes on.
 
 for (const protocol of ["tirea", "awaken"]) {
-  test(`${protocol}: a call of a turn that runs is answered at once, by that turn, each call for itself`, async (t) => {
+  test(`${protocol}: a call of a turn that runs is answered at once, by that turn, each call by its own request`, async (t) => {
     const gate = deferred();
     const { ran, tools } = counted({ clock: ({ zone }) => zone, dice: () => gate.promise });
     const { server, live, run, turn, followed } = await talking(t, protocol, [CLOCK, DICE], tools);
@@ -193,7 +193,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal((await over).status, "done");
   });
 
-  test(`${protocol}: an abort cuts the tool off, answers nothing, and the next run runs it anew`, async (t) => {
+  test(`${protocol}: an abort stops the tool, answers nothing, and the next run runs it again`, async (t) => {
     const controller = new AbortController();
     const signals = [];
     const tools = { clock: tool((_, { signal }) => (signals.push(signal), signals.length === 1 ? new Promise(() => {}) : "12:00")) };
@@ -209,7 +209,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.equal(signals.length, 2);
   });
 
-  test(`${protocol}: an answer that did not get through fails the run; the next one sends it, and no tool runs again`, async (t) => {
+  test(`${protocol}: an answer that does not arrive fails the run; the next one sends it, and no tool runs again`, async (t) => {
     const { ran, tools } = counted({ clock: () => "12:00" });
     const routes = { [SENT[protocol]]: [json({ error: "internal error: disk full" }, 500), TAKEN[protocol]] };
     const { server, session, live, run, turn } = await talking(t, protocol, [CLOCK], tools, { routes });
@@ -223,7 +223,7 @@ for (const protocol of ["tirea", "awaken"]) {
     assert.deepEqual([next.reason, ran, next.turns], ["done", ["clock"], []]);
   });
 
-  test(`${protocol}: what the page has answered meanwhile is not answered again`, async (t) => {
+  test(`${protocol}: a call that the page has answered meanwhile is not answered again`, async (t) => {
     const gate = deferred();
     const { server, live, run, turn, followed } = await talking(t, protocol, [CLOCK], { clock: tool(() => gate.promise) });
     await eventually(() => turn.snapshot().required_actions.length === 1);
@@ -246,12 +246,12 @@ for (const protocol of ["tirea", "awaken"]) {
   });
 }
 
-test("tirea: a result that comes when the turn has paused goes with the others of the next one, and no tool runs twice", async (t) => {
+test("tirea: a result that comes after the turn has paused is sent with the others of the next one, and no tool runs twice", async (t) => {
   const gate = deferred();
   const { ran, tools } = counted({ clock: () => gate.promise, dice: () => 6 });
   const routes = { [START]: [runOf("tirea", thanks(["c1", "clock", "12:00"], ["c2", "dice", "6"]))], [INPUTS]: PAUSED };
   const { server, live, run, turn, followed } = await talking(t, "tirea", [CLOCK, DICE], tools, { routes });
-  // It is refused: the turn pauses in this moment.
+  // It is refused: the turn pauses at this moment.
   await eventually(() => server.requests.at(-1).path.endsWith("/inputs"));
   await live.write(frames("tirea", [complete(), ["step_end"], finish("suspended")]));
   await eventually(() => turn.status === "done");
@@ -261,7 +261,7 @@ test("tirea: a result that comes when the turn has paused goes with the others o
   assert.deepEqual([run.reason, run.turns.length, ran, server.count(START)], ["done", 2, ["clock", "dice"], 2]);
 });
 
-test("tirea: while an answer to the turn is on its way, nothing is sent for the next one", async (t) => {
+test("tirea: while an answer to the turn is in flight, nothing is sent for the next one", async (t) => {
   const gate = deferred();
   const routes = { [START]: [runOf("tirea", thanks(["c1", "clock", "12:00"]))], [INPUTS]: async (exchange) => (await gate.promise, PAUSED(exchange)) };
   const { server, live, run, turn, followed } = await talking(t, "tirea", [CLOCK], { clock: tool(() => "12:00") }, { routes });
@@ -316,7 +316,7 @@ test("tirea: a call that waits once more after it was answered runs once more", 
   assert.deepEqual([given(server), run.reason, ran], [[[["c1", "1"]], [["c1", "2"]]], "done", 2]);
 });
 
-test("tirea: beside a call that asks for leave a tool is answered at once, and the run ends when the turn pauses", async (t) => {
+test("tirea: beside a call that asks for permission a tool is answered at once, and the run ends when the turn pauses", async (t) => {
   const { ran, tools } = counted({ clock: () => "12:00" });
   const routes = { [START]: [runOf("tirea", thanks(["c3", "shell", 1]))] };
   const { server, session, live, run, followed } = await talking(t, "tirea", [CLOCK, SHELL], tools, { routes });

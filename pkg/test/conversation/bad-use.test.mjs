@@ -38,7 +38,7 @@ for (const [name, [options, message]] of Object.entries(WRONG_OPTIONS)) {
 }
 
 const WRONG_INPUTS = { "an empty text": "", "no items": [], "an answer": { type: "user.tool_approval", thread_id: "main", tool_call_id: "c", approval: { status: "allow" } }, "null": [null], "a number": 5 };
-test("a message that is none is refused, and nothing is shown of it", async () => {
+test("an invalid message is refused, and not shown", async () => {
   const { chats, server } = await pageOf(echo);
   const chat = chats.create();
   for (const [name, input] of Object.entries(WRONG_INPUTS)) {
@@ -51,7 +51,7 @@ test("a message that is none is refused, and nothing is shown of it", async () =
   chats.close();
 });
 
-test("a key that is gone, or never was, is an error of each method that takes one", async () => {
+test("a key that is gone, or never existed, is an error of each method that takes one", async () => {
   const { chats } = await pageOf(echo);
   const chat = chats.create();
   chat.send("one");
@@ -73,7 +73,7 @@ test("a key that is gone, or never was, is an error of each method that takes on
 });
 
 for (const protocol of PROTOCOLS) {
-  test(`${protocol}: a turn that runs is not edited, retried or asked again; it goes on`, async () => {
+  test(`${protocol}: a running turn is not edited, retried or regenerated; it goes on`, async () => {
     const { chats } = await pageOf(slow, { protocol });
     const chat = chats.create();
     chat.send("one");
@@ -113,7 +113,7 @@ for (const protocol of PROTOCOLS) {
 }
 
 for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "codex"]) {
-  test(`${protocol}: an answer twice goes out once, and a message while calls wait is refused`, async () => {
+  test(`${protocol}: an answer given twice is sent once, and a message while calls wait is refused`, async () => {
     const { chats, server } = await pageOf(approving, { protocol });
     const chat = chats.create();
     chat.send("billing");
@@ -128,7 +128,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "codex"])
       for (const { key } of open) {
         chat.answer(key, { kind: "allow" });
         count += 1;
-        // Changed while it is kept; refused once it has left.
+        // Changed while it is kept; refused once it was sent.
         try {
           chat.answer(key, { kind: "allow" });
         } catch (error) {
@@ -222,9 +222,9 @@ test("after forget, readables keep their values, methods throw or do nothing, an
   assert.equal(chat.status.get(), status);
   assert.equal(chat.message(rows[0].key).get().text, "one");
   await new Promise((resolve) => setTimeout(resolve, 250));
-  assert.equal(told, 0, "it is told nothing any more");
+  assert.equal(told, 0, "it is no longer notified");
   assert.deepEqual(chats.running.get(), []);
-  // Opened again, it is another object, and nothing was cancelled.
+  // When opened again it is another object, and nothing was cancelled.
   const again = chats.open(sessionId);
   assert.notEqual(again, chat);
   again.attach();
@@ -233,7 +233,7 @@ test("after forget, readables keep their values, methods throw or do nothing, an
   chats.close();
 });
 
-test("a client that cannot be had is an error of the conversation, and nothing is lost", async () => {
+test("a client that cannot be made is an error of the conversation, and nothing is lost", async () => {
   const chats = new Conversations({ client: connect({ baseUrl: "no url" }), agentName: "support", store: null });
   const chat = chats.create();
   const errors = [];
@@ -272,7 +272,7 @@ test("a store that throws is reported, and stops nothing", async () => {
   }
 });
 
-test("a branch that cannot be read is asked for once, and not again and again", async () => {
+test("a branch that cannot be read is requested once, and not again and again", async () => {
   const server = fakeServer(echo, { protocol: "trueforge" });
   const { chats } = await pageOf(echo, { server, protocol: "trueforge" });
   const chat = chats.create();

@@ -1,4 +1,4 @@
-// Calls of one id: in two sub-agents' threads, and in two turns. Each has its own question, and its own answer.
+// Calls with the same id: in two sub-agents' threads, and in two turns. Each has its own question, and its own answer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
@@ -85,7 +85,7 @@ test("a call of a later turn that has the id of an earlier one shows its own ans
   later.close();
 });
 
-test("what goes with a decision reaches the server, and is shown with the answer", async () => {
+test("what accompanies a decision reaches the server, and is shown with the answer", async () => {
   const arrived = {
     "ag-ui": ({ requests }) => JSON.stringify(requests).includes('"editedArgs":{"path":"b"}'),
     // It stops the turn.

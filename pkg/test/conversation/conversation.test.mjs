@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { fakeServer } from "../../dist/testing.js";
 import { linesOf, memoryStore, pageOf, PROTOCOLS, quiet, until } from "./support.mjs";
 
-/** Says after the user what it said. */
+/** Repeats what the user said. */
 const echo = ({ text }) => [`You said `, `${text}.`];
 
 for (const protocol of PROTOCOLS) {
@@ -121,7 +121,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "codex"])
       }
     };
     await until(chat, ({ pending }) => pending.get().length > 0);
-    // Codex passes no reason on.
+    // Codex has no field for a reason.
     const isOver = () => linesOf(chat).includes(`assistant: running, no: ${protocol === "codex" ? null : "not now"}`);
     while (!isOver()) {
       decide();
@@ -137,7 +137,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken", "codex"])
   });
 }
 
-test("a message while calls wait is refused, and nothing is shown of it", async () => {
+test("a message while calls wait is refused, and not shown", async () => {
   const { chats } = await pageOf(approving);
   const chat = chats.create();
   chat.send("billing");
@@ -154,7 +154,7 @@ test("a message while calls wait is refused, and nothing is shown of it", async 
   chats.close();
 });
 
-test("a turn that failed is retried in its place; what never arrived keeps its key", async () => {
+test("a turn that failed is retried in its place; a message that never arrived keeps its key", async () => {
   const server = fakeServer(echo);
   const { chats } = await pageOf(echo, { server });
   const chat = chats.create();
@@ -176,7 +176,7 @@ test("a turn that failed is retried in its place; what never arrived keeps its k
   chats.close();
 });
 
-test("what failed can be taken back", async () => {
+test("a failed message can be taken back", async () => {
   const { chats, server } = await pageOf(echo);
   const chat = chats.create();
   server.fail("status:400");
@@ -291,7 +291,7 @@ test("a dehydrated conversation is shown before anything is connected, and then 
   later.chats.close();
 });
 
-test("tools of the page run, and their results go out by themselves", async () => {
+test("tools of the page run, and their results are sent automatically", async () => {
   const tools = { add: { description: "Adds", run: ({ a, b }) => String(a + b) } };
   const { chats } = await pageOf(async function* () {
     const [sum] = yield { tool: "add", arguments: { a: 1, b: 2 } };
@@ -327,7 +327,7 @@ test("only the row that streams changes, once a frame", async () => {
   removes.push(chat.rows.subscribe(() => (lists += 1)), chat.message(key).subscribe(() => (changes += 1)));
   await quiet(chat);
   assert.equal(chat.message(key).get().text.length, 600);
-  assert.equal(told, 0, "settled messages are told nothing");
+  assert.equal(told, 0, "settled messages are not notified");
   assert.equal(lists, 0, "the list stays the same");
   assert.ok(changes > 0 && changes < 30, `${changes} changes`);
   for (const remove of removes) remove();

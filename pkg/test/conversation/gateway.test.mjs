@@ -36,7 +36,7 @@ const callsOf = (chat) => chat.messages.get().flatMap(({ parts }) => parts).filt
 
 for (const protocol of Object.keys(PATHS)) {
   describe(protocol, WITH_GATEWAY, () => {
-    test("three turns, a reload, and on", async (t) => {
+    test("three turns, a reload, and another turn", async (t) => {
       const { chats } = await page(t, protocol);
       const chat = chats.create();
       chat.attach();
@@ -57,7 +57,7 @@ for (const protocol of Object.keys(PATHS)) {
       await again.loadEarlier();
       assert.deepEqual(linesOf(again), linesOf(chat));
       await say(again, "plain 4");
-      // Turns without ids of the server's cannot be told from those of other pages.
+      // Turns without server ids cannot be distinguished from those of other pages.
       if (!chat.info.get().capabilities.turnIds) return;
       await chat.catchUp();
       await until(chat, () => linesOf(chat).length === linesOf(again).length);
@@ -65,7 +65,7 @@ for (const protocol of Object.keys(PATHS)) {
       assert.deepEqual(linesOf(chat), linesOf(again));
     });
 
-    test("what is sent while a turn runs waits; stop holds it; it goes out when it is released", async (t) => {
+    test("a message that is sent while a turn runs waits; stop holds it; it is sent when released", async (t) => {
       const { chats } = await page(t, protocol, { delay: "20" });
       const chat = chats.create();
       chat.send("slow");
@@ -149,7 +149,7 @@ for (const protocol of Object.keys(PATHS)) {
       assert.deepEqual(linesOf(chat), before);
     });
 
-    test("another answer, and another question where the protocol can branch", async (t) => {
+    test("a second answer, and an edited question where the protocol can branch", async (t) => {
       const { chats } = await page(t, protocol);
       const chat = chats.create();
       chat.attach();
@@ -181,7 +181,7 @@ for (const protocol of Object.keys(PATHS)) {
       assert.deepEqual(words(again, "user"), ["user: plain one"]);
     });
 
-    test("a turn that fails says so, and is asked again in its place", async (t) => {
+    test("a turn that fails says so, and is retried in its place", async (t) => {
       const { chats } = await page(t, protocol);
       const chat = chats.create();
       await say(chat, "error");

@@ -20,7 +20,7 @@ const endless = async function* () {
   for (;;) yield "more ";
 };
 
-test("what is asked is an item, and its actions answer it", async () => {
+test("a question is an item, and its actions answer it", async () => {
   for (const [action, text] of [["allow", "restarted"], ["deny", "left alone"]]) {
     const { chats } = await pageOf(approving);
     const chat = chats.create();
@@ -41,7 +41,7 @@ test("what is asked is an item, and its actions answer it", async () => {
   }
 });
 
-test("what waits is an item: it is removed, or released after a stop", async () => {
+test("a waiting message is an item: it is removed, or released after a stop", async () => {
   const { chats } = await pageOf(({ text }) => (text === "go" ? endless() : [`You said ${text}`]));
   const chat = chats.create();
   chat.send("go");
@@ -60,7 +60,7 @@ test("what waits is an item: it is removed, or released after a stop", async () 
   chats.close();
 });
 
-test("what did not arrive is tried again", async () => {
+test("a message that did not arrive is retried", async () => {
   const { chats, server } = await pageOf(() => ["here"]);
   const chat = chats.create();
   chat.send("one");
@@ -99,7 +99,7 @@ test("while a message grows, only its item changes", async () => {
   chats.close();
 });
 
-test("the session is in the page's address, also one whose id is no part of an address", async () => {
+test("the session is in the page's address, even if its id must be escaped there", async () => {
   const states = [];
   const place = pageAt("", states);
   try {
@@ -155,7 +155,7 @@ test("the address is named after a session once, and only if the page is still t
   }
 });
 
-test("the address of a router is no session's, and stays", async () => {
+test("a router's address names no session, and stays", async () => {
   const states = [];
   const place = pageAt("#/settings", states);
   try {

@@ -1,4 +1,4 @@
-// Pages of the server's turns that arrive late: they take back nothing of what has happened since they were asked for.
+// Pages of the server's turns that arrive late: they undo nothing that has happened since the request.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { READS, slowServer } from "../support/slow-server.mjs";
@@ -39,7 +39,7 @@ for (const [protocol, requests] of Object.entries(READS)) {
       // Without ids of turns a page that has begun some reads no list.
       if (protocol === "aap" && !isReloaded) continue;
       for (let nth = 1; nth <= requests; nth += 1) {
-        test(`answer ${nth} of a page${isReloaded ? " after a reload" : ""} arrives after the turn that was begun meanwhile`, async (t) => {
+        test(`answer ${nth} of a page${isReloaded ? " after a reload" : ""} arrives after a turn that began meanwhile`, async (t) => {
           const server = slowServer(approving, protocol);
           const { chat, chats, client, leave } = await waiting(server, protocol, isReloaded);
           t.after(() => (chats.close(), client.close()));

@@ -1,4 +1,4 @@
-// The life of conversations: shown and not shown, in several tabs, many at once, and what is left when they are gone.
+// The life of conversations: shown and hidden, in several tabs, many at once, and what is left when they are gone.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ for (const protocol of PROTOCOLS) {
   });
 
   // Another page cannot read a run of these servers.
-  if (protocol !== "ag-ui") test(`${protocol}: twenty components attach and leave while a turn runs: it is read once, and cancelled never`, async () => {
+  if (protocol !== "ag-ui") test(`${protocol}: twenty components attach and leave while a turn runs: it is read once, and never cancelled`, async () => {
     const { server, chats, chat, sessionId } = await left(slow, { protocol });
     chats.close();
     server.requests.length = 0;
@@ -82,7 +82,7 @@ test("a turn that is not shown is read to its end, or left, as `unseen` says; it
     const { server, chats } = await pageOf(slow, { unseen });
     const chat = chats.create();
     const leave = chat.attach();
-    // What listens to a turn would keep it read.
+    // A listener would keep the turn read.
     const ends = new Map();
     chat.on("turn", (turn) => ends.set(turn, turn.on("event", () => {})));
     chat.on("end", (turn) => ends.get(turn)());
@@ -114,7 +114,7 @@ test("while the tab is hidden there are no frames: what comes is shown all the s
   }
 });
 
-test("a sidebar sees what runs and what waits", async () => {
+test("a sidebar shows running and waiting conversations", async () => {
   const { chats } = await pageOf(async function* ({ text }) {
     if (text === "ask") yield { tool: "ask", arguments: {}, result: "", approval: true };
     else yield* slow({ text });
@@ -137,7 +137,7 @@ test("a sidebar sees what runs and what waits", async () => {
   assert.deepEqual(chats.waiting.get(), []);
 });
 
-test("idle conversations that nothing shows are let go, the least recent first; what a person wrote stays", async () => {
+test("idle conversations that are not shown are released, the least recent first; a person's texts stay", async () => {
   const { chats } = await pageOf(echo, { kept: 2 });
   const written = chats.open("s0");
   written.setDraft({ text: "hello", parts: [] });
@@ -250,7 +250,7 @@ test("a stop before the session is there is no error", async () => {
   other.chats.close();
 });
 
-test("reading `loaded` tells nothing at once, so that a component can while it renders", async () => {
+test("reading `loaded` notifies nothing at once, so that a component can read it while it renders", async () => {
   const { server, chats, sessionId } = await left(echo);
   chats.close();
   const other = await pageOf(echo, { server });
@@ -282,7 +282,7 @@ test("another tab's turn is found when the page is looked at again", async () =>
   other.chats.close();
 });
 
-test("50 conversations are open, 10 stream: each has its own text, and idle ones are told nothing", async () => {
+test("50 conversations are open, 10 stream: each has its own text, and idle ones are not notified", async () => {
   const { chats, server } = await pageOf(async function* ({ text }) {
     for (let at = 0; at < 100; at += 1) {
       yield `${text} `;

@@ -4,7 +4,7 @@
 // queue's order.
 //
 // `TURNWIRE_SEED` is the first seed, `TURNWIRE_SCHEDULES` the number of schedules. A failure prints its shortest schedule, as
-// a case for tests/conformance/conversation.json, and everything that the plans were told and what followed, as JSON.
+// a case for tests/conformance/conversation.json, and all facts that the plans received and their effects, as JSON.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

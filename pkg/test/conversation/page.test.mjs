@@ -16,7 +16,7 @@ const asksOf = (chat) => chat.pending.get().map(({ asks, text }) => [asks, text]
 const shown = (chat) => chat.rows.get().map(({ key }) => chat.message(key).get().parts.map(({ type, text }) => `${type}: ${text}`).join("; "));
 const last = (chat) => chat.message(chat.rows.get().at(-1).key).get();
 
-test("what is written is sent as a message, and the draft is empty", async () => {
+test("the written text is sent as a message, and the draft is empty", async () => {
   const { chats } = await pageOf(({ text }) => [`You said ${text}`]);
   const chat = chats.create();
   let prevented = 0;
@@ -42,7 +42,7 @@ test("what is written is sent as a message, and the draft is empty", async () =>
   chats.close();
 });
 
-test("what is written answers a question that waits", async () => {
+test("the written text answers a question that waits", async () => {
   const { chats } = await pageOf(asking);
   const chat = chats.create();
   chat.send("go");
@@ -79,7 +79,7 @@ test("a call is allowed and denied by its key, and nothing is sent meanwhile", a
   chats.close();
 });
 
-test("an answer that is kept is asked for no more", async () => {
+test("a call with a kept answer is no longer asked", async () => {
   const { chats } = await pageOf(async function* () {
     yield [{ tool: "one", arguments: {}, result: "1", approval: true }, { tool: "two", arguments: {}, result: "2", approval: true }];
     yield "done";
@@ -101,7 +101,7 @@ test("a decision as the result of a call is an approval", async () => {
   chats.close();
 });
 
-test("what did not work out says so, and can be tried again", async () => {
+test("a failed turn says so, and can be tried again", async () => {
   let isBroken = true;
   const { chats } = await pageOf(() => [isBroken ? { error: "the model is gone" } : "fine"]);
   const chat = chats.create();
@@ -129,7 +129,7 @@ test("a message that did not arrive can be sent again", async () => {
 
 /** A form as far as it is used. */
 class FakeForm extends EventTarget {
-  /** What has the focus in the page: this field, another one, or nothing that is written into. */
+  /** What has the focus in the page: this field, another one, or nothing that takes text. */
   focused = "";
   #isDisabled = false;
   field = Object.defineProperty(

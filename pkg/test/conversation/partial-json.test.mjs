@@ -62,7 +62,7 @@ test("names like `__proto__` are members like any other", () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
-test("what is nested without end is not read, and breaks nothing", () => {
+test("endless nesting is not read, and breaks nothing", () => {
   const reader = new PartialJson();
   let text = "";
   for (let depth = 0; depth < 100; depth += 1) reader.read((text += "[".repeat(1000)));
@@ -128,13 +128,13 @@ test("texts that are no JSON break nothing", () => {
   }
 });
 
-test("a piece is enough: the text that it ends is not looked at", () => {
+test("a piece is enough: the text before it is not read", () => {
   const reader = new PartialJson();
   const whole = String.raw`{"city":"Lis\"bon\u00e9","days":[1,23,{"on":true}],"note":null}`;
   const other = new PartialJson();
   for (let at = 0; at < whole.length; at += 3) {
     const [text, piece] = [whole.slice(0, at + 3), whole.slice(at, at + 3)];
-    // Of the text nothing but its length is right.
+    // Only the length of the text is right.
     assert.deepEqual(reader.read("x".repeat(text.length), piece), other.read(text));
   }
   assert.deepEqual(reader.read(whole, ""), JSON.parse(whole));
@@ -142,7 +142,7 @@ test("a piece is enough: the text that it ends is not looked at", () => {
   assert.equal(reader.isBefore(whole.slice(1)), false);
 });
 
-test("16,000 pieces are read once each: no character is looked at again", () => {
+test("16,000 pieces are read once each: no character is read again", () => {
   const reader = new PartialJson();
   const looked = { count: 0 };
   const { charCodeAt } = String.prototype;

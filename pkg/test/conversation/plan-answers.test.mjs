@@ -6,7 +6,7 @@ import { ALL, answer, attach, calls, ended, LINEAR, listed, lost, named, page, p
 const BOTH = calls("person", "c", "d");
 const paused = (waiting) => [...running, [ended(1, waiting), ""]];
 
-test("they go together with the last one", () => {
+test("they are sent together with the last one", () => {
   play(
     LINEAR,
     ...paused(BOTH),
@@ -21,7 +21,7 @@ test("they go together with the last one", () => {
   );
 });
 
-test("one goes at once where the turn takes it", () => {
+test("one is sent at once where the turn accepts it", () => {
   const live = [
     ...running,
     [{ kind: "waits", turn: 1, calls: BOTH }, ""],
@@ -34,23 +34,23 @@ test("one goes at once where the turn takes it", () => {
     { turn: 1, call: "c", who: "person", sent: true, answer: "yes" },
     { turn: 1, call: "d", who: "person", sent: false, answer: "" },
   ]);
-  // The turn had paused: it goes with the others.
+  // The turn had paused: the answer is sent with the others.
   play(ALL, ...live, told("refused"), [ended(1, BOTH), ""], [answer(1, "d", "yes"), "start 2 after newest: c=yes,d=yes"]);
   for (const delivery of ["refused", "lost"]) {
     play(ALL, ...live, [ended(1, BOTH), ""], told(delivery), [answer(1, "d", "yes"), "start 2 after newest: c=yes,d=yes"]);
   }
-  // A lost one goes again only when a person says so.
+  // A lost one is sent again only when a person says so.
   play(ALL, ...live, told("lost"), [answer(1, "c", "again"), "answer 1: c=again"]);
-  // It was taken, but the turn had paused before that was told: where the turn goes on, the list says.
+  // It was accepted, but the turn had paused before the response: the list says where the turn goes on.
   const [taken] = told("taken");
   const late = [...live, [ended(1, calls("person", "c")), ""], [taken, "load"]];
   play(ALL, ...late, [page([listed("x", "", "a", { state: "running" })]), "forget 1; watch 1: x"]);
   play(ALL, ...late, [page([listed("x", "", "a", { calls: calls("person", "e") })]), "forget 1"], [answer(1, "e", "no"), "start 2 after newest: e=no"]);
-  // The others go at the end.
+  // The others are sent at the end.
   play(ALL, ...live, told("taken"), [ended(1, calls("person", "d")), ""], [answer(1, "d", "yes"), "start 2 after newest: d=yes"]);
 });
 
-test("what others have answered waits no more, though no list tells", () => {
+test("a call that others have answered no longer waits, even if no list says so", () => {
   const told = (...ids) => [{ kind: "waits", turn: 1, calls: calls("person", ...ids) }, ""];
   assert.deepEqual(play(LINEAR, ...paused(BOTH), told("d", "e")).view().calls.map(({ call }) => call), ["d"]);
   play(LINEAR, ...paused(BOTH), [send("b"), "refused: callsWait"], told(), [send("b"), "start 2 after newest: b"]);
@@ -82,7 +82,7 @@ test("tools run in the tab that leads", () => {
   play(
     LINEAR,
     ...paused(calls("tool", "t")),
-    // Another tab may have run them: that is looked for first.
+    // Another tab may have run them: that is checked first.
     [lead(true), "load"],
     [page([]), "run t"],
     [lead(false), "stop tools"],
@@ -92,7 +92,7 @@ test("tools run in the tab that leads", () => {
     [result, "start 2 after newest: t=r"],
   );
   // Those that were stopped run again when a person says so.
-  // Before anything waits there is nothing to look for.
+  // Before anything waits there is nothing to check.
   play(LINEAR, [lead(true), ""], ...running, [ended(1, calls("tool", "t")), "run t"], [stop, "stop tools"], [result, ""], [proceed, "run t"]);
 });
 
@@ -107,7 +107,7 @@ test("tools alone continue for ten rounds", () => {
   assert.equal(take(plan, proceed), "run t");
 });
 
-test("a turn that failed or was cancelled asks for nothing", () => {
+test("a turn that failed or was cancelled asks nothing", () => {
   for (const end of ["error", "cancelled"]) {
     const { calls: asked, canSend } = play(ALL, ...running, [ended(1, BOTH, end), ""]).view();
     assert.deepEqual([asked, canSend], [[], true]);
@@ -118,7 +118,7 @@ test("after a sign-in the agent continues", () => {
   play(LINEAR, ...paused(calls("signIn", "s")), [answer(1, "s", "yes"), "refused: notWaiting"], [proceed, "start 2 after newest: -"]);
 });
 
-test("a message can throw away what waits", () => {
+test("a message can discard pending calls", () => {
   const discards = send("b", { discard: true });
   play(ALL, ...paused(BOTH), [discards, "start 2 after newest: b, discards"], [named(2, "y"), ""], [answer(1, "c", "yes"), "refused: notWaiting"]);
   play(LINEAR, ...paused(BOTH), [discards, "refused: unsupported"]);

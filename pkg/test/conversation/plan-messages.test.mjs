@@ -6,7 +6,7 @@ import { ALL, answer, attach, calls, catchUp, dismiss, edit, ended, incomplete, 
 
 const none = { ...ALL, hasSession: false };
 
-test("the first one creates the session, and goes out as soon as it is there", () => {
+test("the first one creates the session, and is sent as soon as it exists", () => {
   play(
     none,
     [attach, ""],
@@ -18,13 +18,13 @@ test("the first one creates the session, and goes out as soon as it is there", (
   );
 });
 
-test("without a session it has failed, and goes out on retry", () => {
+test("without a session it fails, and is sent on retry", () => {
   const plan = play(none, [send("a"), "create"], [sessionFailed, ""], [retry(1, ""), "create"], [sessionReady, "start 1 after newest: a"]);
   assert.equal(phase(plan), "sending");
   assert.equal(queue(play(none, [send("a"), "create"], [send("b"), ""], [sessionFailed, ""])), "b held");
 });
 
-test("stopped before it is sent, it is given back", () => {
+test("a message that is stopped before it is sent is given back", () => {
   const plan = play(none, [send("a"), "create"], [stop, "give back 1: a"], [sessionReady, ""]);
   assert.deepEqual([path(plan), phase(plan)], ["", "idle"]);
 });
@@ -58,7 +58,7 @@ test("the next message follows the server's last turn, and is shown even if anot
   then(dismiss(3), "give back 3: b", "x d z");
 });
 
-test("what may have arrived is unknown until the list tells", () => {
+test("what may have arrived is unknown until the list decides", () => {
   const one = [listed("x", "", "a")];
   const both = [...one, listed("y", "x", "b")];
   const unknown = [
@@ -90,7 +90,7 @@ test("only what may have arrived, where it was sent, is the one that the list ha
   assert.equal(later.turn(3).id, "");
 });
 
-test("what failed is not sent again past calls that wait, and a sibling not while a turn runs", () => {
+test("what failed is not sent again past calls that wait, nor a sibling while a turn runs", () => {
   const failed = [started, [refused(1), ""]];
   const asks = [[send("b"), "start 2 after newest: b"], [named(2, "y"), ""], [ended(2, calls("person", "c")), ""]];
   play(ALL, ...failed, ...asks, [retry(1, ""), "refused: callsWait"], [edit(1, "c"), "refused: callsWait"]);
@@ -101,13 +101,13 @@ test("what failed is not sent again past calls that wait, and a sibling not whil
   assert.deepEqual([path(busy), queue(busy)], ["b", "a waits"]);
 });
 
-test("where no list tells, a person decides on what may have arrived", () => {
+test("where no list decides, a person decides on what may have arrived", () => {
   const silent = { ...LINEAR, history: false };
   play(silent, started, [lost(1), ""], [edit(1, "b"), "refused: sent"], [retry(1, ""), "start 1 after newest: a"]);
   play(silent, started, [lost(1), ""], [dismiss(1), "give back 1: a"]);
 });
 
-test("a question is asked again beside itself, or where the protocol cannot fork after all", () => {
+test("a question is asked again beside itself, or at the end where the protocol cannot fork", () => {
   for (const [fact, expected, shown] of [
     [regenerate(2, "again"), "start 3 after x: again", "x again"],
     [regenerate(1, "again"), "start 3 after nothing: again", "again"],
@@ -165,7 +165,7 @@ test("bad use is refused", () => {
   }
 });
 
-test("late facts of what is gone are harmless", () => {
+test("late facts about what is gone are harmless", () => {
   const turn = 7;
   const facts = [
     named(turn, "x"),

@@ -36,7 +36,7 @@ test("earlier pages come before, and gaps are kept", () => {
   }
 });
 
-test("of a turn that runs again, no tool runs before the turn tells what waits", () => {
+test("no tool of a resumed turn runs before the turn reports its pending calls", () => {
   const waits = { kind: "waits", turn: 1, calls: calls("tool", "c") };
   const plan = loaded(ALL, [listed("x", "", "a", { calls: calls("tool", "c") })]);
   const steps = [[{ kind: "leading", on: true }, "load"], [page([listed("x", "", "a", { state: "running" })]), "forget 1; watch 1: x"], [waits, "run c"]];
@@ -52,13 +52,13 @@ test("turns of others are adopted and read", () => {
   assert.equal(take(plan, ended(2)), "start 3 after newest: c");
 });
 
-test("a turn that follows an unknown one has the newest page read", () => {
+test("after a turn that follows an unknown one the newest page is read", () => {
   const plan = play(ALL, ...running, [ended(1), ""], [send("b"), "start 2 after newest: b"], [named(2, "z", "y"), "load"]);
   plan.take(page([listed("x", "", "a"), listed("y", "x", "other"), listed("z", "y", "b", { state: "running" })]));
   assert.equal(path(plan), "x y z");
 });
 
-test("one that is older than what was heard does not count", () => {
+test("a page that is older than the known facts does not count", () => {
   for (const stale of [{ state: "running" }, { calls: calls("person", "c") }]) {
     const plan = play(ALL, ...running, [catchUp, "load"], [ended(1), ""], [page([listed("x", "", "a", stale)]), ""]);
     assert.deepEqual([phase(plan), plan.view().calls], ["idle", []]);
@@ -74,7 +74,7 @@ test("turns that go on under one id come after those of a page that is older", (
   assert.equal(path(plan), "x y y");
 });
 
-test("a turn that went on without a reader is taken anew, in one place", () => {
+test("a turn that went on without a reader is read again, in one place", () => {
   const took = { kind: "answered", turn: 2, call: "d", delivery: "taken" };
   const late = [
     ...running,
@@ -96,7 +96,7 @@ test("a turn that went on without a reader is taken anew, in one place", () => {
     const plan = play(options, ...late, [page([listed("x", "", "a", more)]), effects]);
     assert.deepEqual([path(plan), names(plan), phase(plan)], ["x", ["n1"], phase_]);
   }
-  // What it waits for still is as it was heard.
+  // What it still waits for stays as reported.
   play(options, ...late.slice(0, 2), [catchUp, "load"], [page([listed("x", "", "a", { calls: calls("person", "c") })]), ""]);
 });
 
@@ -111,16 +111,16 @@ test("a page may begin with turns that go on under one id", () => {
   assert.deepEqual([path(plan), plan.view().hasEarlier], ["x x", true]);
 });
 
-test("one that comes while a turn starts is read again", () => {
+test("a page that comes while a turn starts is read again", () => {
   play(ALL, [attach, "load"], [page([]), ""], [catchUp, "load"], started, [page([]), ""], [named(1, "x"), "load"]);
 });
 
-test("a turn that was left is read on when it is shown", () => {
+test("an abandoned turn is read to its end when it is shown", () => {
   play({ ...ALL, leavesUnseen: true }, ...running, [detach, "leave 1"], [attach, "watch 1: x; load"], [attach, ""]);
   play(ALL, ...running, [detach, ""]);
 });
 
-test("keys come of ids only where the list was first", () => {
+test("keys are ids only where the list came first", () => {
   const names = () => plan.view().path.map(({ name }) => name);
   const plan = loaded(ALL, [listed("x", "", "a")]);
   plan.take(send("b"));
@@ -145,7 +145,7 @@ test("hostile lists end", () => {
   }
 });
 
-test("a turn without an id is left out: it could not be told from others", () => {
+test("a turn without an id is left out: it could not be distinguished from others", () => {
   assert.equal(path(loaded(ALL, [listed("", "", "a"), listed("x", "", "b")])), "x");
 });
 

@@ -44,7 +44,7 @@ test("what fails holds it", () => {
   }
 });
 
-test("a held input goes when a person says so", () => {
+test("a held input is sent when a person says so", () => {
   const held = [...running, [send("b"), ""], [hold(true), ""], [ended(1), ""]];
   play(ALL, ...held, [hold(false), "start 2 after newest: b"]);
   play(ALL, ...held, [{ kind: "sendNow", key: 2 }, "start 2 after newest: b"]);

@@ -19,7 +19,7 @@ test("the queue comes back, held", () => {
   assert.equal(take(plan, hold(false)), "start 1 after newest: b");
 });
 
-test("a start on its way is unknown until the list tells", () => {
+test("a start in flight is unknown until the list decides", () => {
   for (const [turns, shown, state] of [
     [[listed("x", "", "a")], "x", "over"],
     [[], "a", "failed"],
@@ -39,7 +39,7 @@ test("two of three answers come back, and the third sends all", () => {
   assert.equal(take(plan, answer(1, "e", "3")), "start 2 after newest: c=1,d=2,e=3");
 });
 
-test("what a tool of the page has returned goes out by itself", () => {
+test("the result of a page's tool is sent automatically", () => {
   const asks = [...calls("tool", "c"), ...calls("tool", "d")];
   const plan = restored('[["a","1","x","c",true],["a","2","x","d",false]]');
   assert.equal(take(plan, page([listed("x", "", "a", { calls: asks })])), "start 2 after newest: c=1,d=2");
@@ -57,7 +57,7 @@ test("a steered message is unknown until its turn is loaded", () => {
   assert.equal(queue(missed), "b held", "no page has its turn");
 });
 
-test("an answer that may have arrived does not leave again with another one", () => {
+test("an answer that may have arrived is not sent again with another one", () => {
   const plan = restored('[["a","yes","x","c",true]]');
   assert.equal(take(plan, page([listed("x", "", "a", { state: "running" })])), "watch 1: x");
   plan.take({ kind: "waits", turn: 1, calls: calls("person", "c", "d") });
@@ -65,7 +65,7 @@ test("an answer that may have arrived does not leave again with another one", ()
   assert.equal(take(plan, answer(1, "d", "no")), "answer 1: d=no");
 });
 
-test("an answer to what waits no more is not kept", () => {
+test("an answer to a call that no longer waits is not kept", () => {
   const plan = restored('[["a","yes","x","c",false]]');
   const { effects } = plan.take(page([listed("x", "", "a"), listed("y", "x", "")]));
   assert.deepEqual(effects, [{ kind: "store", text: "" }]);
@@ -83,7 +83,7 @@ test("when all is sent, nothing is kept", () => {
   assert.equal(storedBy({ ...ALL, hasSession: false }, send("a")), '[["t","a","",false,false,0]]', "this was not sent");
 });
 
-test("what is damaged is left out", () => {
+test("damaged entries are left out", () => {
   for (const text of ["", "?", "null", "3", "{}", "[null]", '["q"]', "[[]]", '[["q"]]', '[["q",1]]', '[["q","a",2]]', '[["what","is","this"]]']) {
     const view = restored(text).view();
     assert.deepEqual([view.queue, view.path], [[], []], text);

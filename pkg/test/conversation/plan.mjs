@@ -1,4 +1,4 @@
-// The plan of a conversation from its sources, with what tests ask of it besides.
+// The plan of a conversation from its sources, with what tests read besides.
 import { join } from "node:path";
 import { build } from "esbuild";
 

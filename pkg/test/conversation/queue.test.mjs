@@ -39,7 +39,7 @@ for (const protocol of PROTOCOLS) {
     chats.close();
   });
 
-  test(`${protocol}: a message interrupts the running turn, or goes out before those that wait`, async () => {
+  test(`${protocol}: a message interrupts the running turn, or is sent before those that wait`, async () => {
     const { chats } = await pageOf(async function* ({ text }) {
       if (text !== "long") return yield* slow({ text });
       for (let at = 0; at < 2000; at += 1) {
@@ -68,7 +68,7 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-test("what cannot be steered says so, and stays where it is", async () => {
+test("a message that cannot be steered says so, and stays where it is", async () => {
   const { chats } = await pageOf(slow);
   const chat = chats.create();
   chat.send("one");

@@ -55,7 +55,7 @@ for (const protocol of ["truefoundry", "trueforge", "tirea", "awaken"]) {
 }
 
 for (const protocol of ["truefoundry", "tirea", "turn-rpc"]) {
-  test(`${protocol}: a queue of three and a draft, while a turn runs: all are back, held, and go out in order when released`, async () => {
+  test(`${protocol}: a queue of three and a draft, while a turn runs: all return, held, and are sent in order when released`, async () => {
     const store = memoryStore();
     const { server, chats } = await pageOf(slow, { protocol, store });
     const chat = chats.create();
@@ -83,7 +83,7 @@ for (const protocol of ["truefoundry", "tirea", "turn-rpc"]) {
   });
 }
 
-test("a message that was never sent is back after a reload, and goes out once when it is retried", async () => {
+test("a message that was never sent is back after a reload, and is sent once when it is retried", async () => {
   const store = memoryStore();
   const server = fakeServer(echo);
   const { chats } = await pageOf(echo, { server, store });
@@ -234,7 +234,7 @@ test("a client that comes late: the message is shown at once, and sent when it i
   chats.close();
 });
 
-test("stopped before its session is there, a message is given back, and never sent", async () => {
+test("a message that is stopped before its session exists is given back, and never sent", async () => {
   const { client, server } = await pageOf(echo);
   let resolve;
   const { Conversations } = await import("../../dist/conversation.js");

@@ -22,7 +22,7 @@ export const hold = (on) => ({ kind: "hold", on });
 export const listed = (id, previous, input, more) => ({ id, previous, input, state: "done", calls: [], said: [], ...more });
 export const page = (turns, hasEarlier = false) => ({ kind: "page", turns, hasEarlier });
 
-/** What follows from a fact, but for what is stored, in words. */
+/** What follows from a fact, except what is stored, in words. */
 export function take(plan, fact) {
   const taken = plan.take(fact);
   if (typeof taken === "string") return `refused: ${taken}`;

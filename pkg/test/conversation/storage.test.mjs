@@ -84,7 +84,7 @@ test("a queue that does not fit in the tab's storage is not found there as it wa
   });
 });
 
-test("a draft that fits again is kept again, and its next failure is told again", async () => {
+test("a draft that fits again is kept again, and its next failure is reported again", async () => {
   const storage = storageOf(100);
   await inTab(storage, async () => {
     const { chats } = await pageOf(echo, { store: undefined });
@@ -140,7 +140,7 @@ test("a store that stores nothing is reported once, also if it rejects", async (
   }
 });
 
-test("a text that does not fit is told once while others do", async () => {
+test("a text that does not fit is reported once while others fit", async () => {
   const memory = memoryStore();
   const set = (key, text) => (key.endsWith("/draft") ? memory.set(key, text) : assert.fail("no room"));
   const { script, end } = slow();
@@ -158,7 +158,7 @@ test("a text that does not fit is told once while others do", async () => {
   chats.close();
 });
 
-test("a store that never answers is given up, and the conversation goes on with what the page has", async (context) => {
+test("a store that never answers is abandoned, and the conversation goes on with what the page has", async (context) => {
   const memory = memoryStore();
   const { server, chats, client } = await pageOf(echo, { store: { ...memory, get: () => new Promise(() => {}) } });
   const { id } = await client.agents.createSession("support");
@@ -200,7 +200,7 @@ async function reopened(script, { server, store, sessionId }) {
   return { chats, chat };
 }
 
-test("a store that answers after the server: an answer that is kept is there", async () => {
+test("a store that answers after the server: a kept answer is there", async () => {
   const store = memoryStore();
   const { server, chats } = await pageOf(asking, { store });
   const before = chats.create();
@@ -216,7 +216,7 @@ test("a store that answers after the server: an answer that is kept is there", a
   later.close();
 });
 
-test("a store that answers after the server: a message that was on its way is shown once", async () => {
+test("a store that answers after the server: a message that was in flight is shown once", async () => {
   const store = memoryStore();
   const { server, chats } = await pageOf(echo, { store });
   const before = chats.create();

@@ -12,7 +12,7 @@ globalThis.cancelAnimationFrame ??= clearTimeout;
 /** All protocols of the fake. */
 export { PROTOCOLS };
 
-/** Servers that have no agent of any name. */
+/** Servers without named agents. */
 const AGENTS = { aap: "agent", "turn-rpc": "Chat" };
 
 /** A store of texts, as a tab's storage. */
@@ -28,7 +28,7 @@ export async function pageOf(script, { protocol = "truefoundry", server = fakeSe
   return { server, client, chats: new Conversations({ client, agentName, store: null, ...options }) };
 }
 
-/** Waits until what was begun is over. */
+/** Waits until everything that has begun has ended. */
 export const settle = (ms = 10) => sleep(ms);
 
 /** Waits until `holds` of the conversation's readables. */

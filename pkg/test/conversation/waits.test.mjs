@@ -18,7 +18,7 @@ const mixed = async function* () {
 const adding = (run) => ({ add: { description: "Adds", run } });
 const calls = (chat) => chat.messages.get().flatMap(({ parts }) => parts).flatMap(({ call }) => call ?? []);
 
-test("a list that was asked for while a turn ran does not take back what the turn asks", async () => {
+test("a list that was requested while a turn ran does not remove what the turn asks", async () => {
   const fake = fakeServer(mixed);
   const { fetch } = fake.connection;
   let release;

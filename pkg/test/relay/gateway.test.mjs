@@ -1,4 +1,4 @@
-// Turns behind the real relay, whose agents are the development gateway: nothing is lost and nothing comes twice, whatever
+// Turns behind the real relay, whose agents are the development gateway: nothing is lost or repeated, whatever
 // breaks between the client and the relay; what the relay loses is reported. Needs both programs (`TURNWIRE_RELAY`, `TURNWIRE_GATEWAY`).
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -60,7 +60,7 @@ for (const protocol of ["aap", "tirea"]) {
       assert.equal(more.status, "done");
     });
 
-    test("a connection that breaks again and again loses nothing", async (t) => {
+    test("a connection that breaks repeatedly loses nothing", async (t) => {
       const relay = await Relay.start(t, gateway.url);
       const wire = await Wire.before(t, relay);
       const session = await begin(wire.url, protocol);
@@ -163,7 +163,7 @@ for (const protocol of ["aap", "tirea"]) {
       const { error } = await wait;
       const cut = causes.find(({ code }) => code === "cut");
       assert.equal(cut?.body.reason, "relay_restarted");
-      // The one finishes a turn without a reader, and its history has it; the other abandons it.
+      // One agent finishes a turn without a reader, and its history has it; the other abandons it.
       if (protocol === "aap") assert.deepEqual([error, turn.status, textOf(turn)], [undefined, "done", await direct(protocol, "markdown")]);
       else {
         assert.deepEqual([error.code, turn.status], ["incomplete", "incomplete"]);
@@ -206,7 +206,7 @@ for (const protocol of ["aap", "tirea"]) {
       assert.deepEqual([error, turn.status], [undefined, "done"]);
     });
 
-    test("a server that is no relay is told", WITH_RELAY, async () => {
+    test("a server that is not a relay is an error that says so", WITH_RELAY, async () => {
       const begun = async () => {
         const session = await begin(gateway.url, protocol);
         await session.createTurn("plain").waitForCompletion({ reconnect: false });
@@ -227,7 +227,7 @@ test("a relay that keeps no turns of the protocol is refused", async () => {
   assert.equal(error.code, "invalid_option");
 });
 
-test("a relay that is away is waited for, and a wait can be stopped", WITH_RELAY, async (t) => {
+test("the client waits for a relay that is down, and the wait can be stopped", WITH_RELAY, async (t) => {
   const relay = await Relay.start(t, gateway.url);
   const session = await begin(relay.url, "aap", { reconnect: { ...SOON, maxAttempts: 500 } });
   const turn = session.createTurn("plain");

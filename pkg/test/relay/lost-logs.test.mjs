@@ -1,4 +1,4 @@
-// Logs that are not there any more when a client comes back: expired, removed, or others in their place. Against the real relay.
+// Logs that are gone when a client reconnects: expired, removed, or others in their place. Against the real relay.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
@@ -37,14 +37,14 @@ async function ended(relay, protocol, session, turn) {
   while ((await known(relay, protocol, session, turn))?.state !== "closed") await sleep(20);
 }
 
-/** The answer to a reader who comes back. */
+/** The answer to a reader that reconnects. */
 async function attach({ url }, protocol, turn, query) {
   const response = await fetch(`${url}/${protocol}/_turnwire/v1/turns/${turn.id}/events?${query}`, { headers: { "turnwire-relay": "1" } });
   const text = await response.text();
   return [response.status, response.ok ? text : JSON.parse(text).code];
 }
 
-/** The words of the answer, as the agent itself keeps them. */
+/** The answer's text, as the agent itself keeps it. */
 async function direct(protocol, { id }) {
   const client = await connect({ baseUrl: `${gateway.url}/${protocol}`, protocol });
   const { last } = await (await client.agents.getSession(id, { agentName: "support-bot" })).resume();
@@ -62,7 +62,7 @@ const PROTOCOLS = process.env.TURNWIRE_TEST === "quick" ? ["aap"] : ["aap", "tir
 
 for (const protocol of PROTOCOLS) {
   describe(protocol, WITH_RELAY, () => {
-    test("a log that has expired is told with 412, and the agent's history has the turn", async (t) => {
+    test("a log that has expired is 412, and the agent's history has the turn", async (t) => {
       const relay = await Relay.start(t, before(gateway.url, { log: 'retention = "1s"' }));
       const session = await begin(relay, protocol);
       const turn = session.createTurn("plain");
@@ -95,7 +95,7 @@ for (const protocol of PROTOCOLS) {
       assertOnce([...first, ...events]);
     });
 
-    test("another log of the turn is told with 412, and read from its beginning", async (t) => {
+    test("another log of the turn is 412, and read from its beginning", async (t) => {
       const open = ["aap", "tirea"].map((name) => `[upstream.${name}]\nprotocol = "${name}"\nurl = "${gateway.url}/${name}"\nsessions = "open"\n`);
       // A log in memory is lost with its process.
       const config = ({ port }) => `listen = "127.0.0.1:${port}"\n[identity.none]\n${open.join("")}`;
@@ -122,7 +122,7 @@ for (const protocol of PROTOCOLS) {
       turn.on("reconnecting", ({ cause }) => causes.push(cause));
       const { events, error } = await collect(turn.stream());
       assertOnce([...first, ...events]);
-      // AAP's agent repeats the same. tirea's frames get new ids each time.
+      // AAP's agent repeats the same frames. tirea's frames get new ids each time.
       assert.equal(whole === other, protocol === "aap");
       if (protocol === "aap") {
         assert.deepEqual([error, turn.status], [undefined, "done"]);

@@ -57,7 +57,7 @@ test("a turn that the history does not have yet follows its turns", async (t) =>
   assert.deepEqual(turns.map(({ status }) => status), ["done", "done"]);
 });
 
-test("a page before the last one does not ask for the turn that runs", async (t) => {
+test("a page before the last one does not request the running turn", async (t) => {
   const session = json({ sessionId: "s1", agent: { name: "assistant", tools: [] } });
   const { server, client } = await serveRelay(t, { [SESSION]: session, [HISTORY]: history(user("One"), assistant("1"), user("Two"), assistant("2")) });
   const page = await (await client.agents.getSession("s1")).history({ before: "turn-2" });

@@ -1,4 +1,4 @@
-// Sockets that the real relay holds, to the development gateway and to a Codex whose every word a test writes: whatever breaks between
+// Sockets that the real relay holds, to the development gateway and to a Codex server whose messages a test writes: whatever breaks between
 // a client and the relay, the turn goes on, and nothing is read or asked twice. Needs both programs (`TURNWIRE_RELAY`, `TURNWIRE_GATEWAY`).
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -31,7 +31,7 @@ async function clientOf(t, url, protocol, more = {}) {
   return { client, sockets };
 }
 
-/** How often a socket of the gateway's was asked for each method, for a thread. */
+/** How often each method was called on a socket of the gateway, for a thread. */
 async function askedOf({ id }) {
   const requests = await (await fetch(`${gateway.url}/_gateway/sessions/${id}/requests`)).json();
   return requests.map(({ frame }) => frame?.method).filter((method) => method !== undefined);
@@ -65,7 +65,7 @@ describe("turn-rpc", WITH_RELAY, () => {
     assert.deepEqual(sockets.map(({ protocol }) => protocol), ["turnwire.v1"]);
   });
 
-  test("a connection that breaks again and again loses nothing, and nothing is read again", async (t) => {
+  test("a connection that breaks repeatedly loses nothing, and nothing is read again", async (t) => {
     const { wire } = await relayed(t, "turn-rpc", `${gateway.url}/turn-rpc`);
     const { client, sockets } = await clientOf(t, wire.url, "turn-rpc", { reconnect: false });
     const session = await client.agents.createSession("Chat");
@@ -86,7 +86,7 @@ describe("turn-rpc", WITH_RELAY, () => {
     assert.deepEqual(history.map(textOf), [textOf(turn)]);
   });
 
-  test("another client joins the turn, and one that was closed reads it when it comes again", async (t) => {
+  test("another client joins the turn, and one that was closed reads it when it reconnects", async (t) => {
     const { relay } = await relayed(t, "turn-rpc", `${gateway.url}/turn-rpc`);
     const first = await clientOf(t, relay.url, "turn-rpc");
     const session = await first.client.agents.createSession("Chat");
@@ -115,7 +115,7 @@ describe("turn-rpc", WITH_RELAY, () => {
     assert.equal(textOf(turn), await direct("markdown"));
   });
 
-  test("a server that is no relay is told", async (t) => {
+  test("a server that is not a relay is an error that says so", async (t) => {
     const client = await connect({ baseUrl: `${gateway.url}/turn-rpc`, protocol: "turn-rpc", relay: true, webSocket: (url) => new WebSocket(url) });
     t.after(() => client.close());
     await assert.rejects(client.agents.createSession("Chat"), { code: "unexpected_response", message: /no relay/ });
@@ -164,7 +164,7 @@ describe("codex", WITH_RELAY, () => {
     await turn.answer({ type: "user.tool_approval", thread_id, tool_call_id, approval: { status: "allow" } });
   }
 
-  test("what is said while a client is away is heard when it comes again, without a request", async (t) => {
+  test("what is said while a client is away is delivered when it reconnects, without a request", async (t) => {
     const { server, agent, wire, turn, ended } = await begun(t);
     for (let at = 0; at < 10; at += 1) {
       agent.tell(...say(words(at * 10, at * 10 + 5)));
@@ -181,7 +181,7 @@ describe("codex", WITH_RELAY, () => {
     assert.equal(server.peers.length, 1);
   });
 
-  test("an answer that breaks with its connection is given once", async (t) => {
+  test("an answer that breaks with its connection is sent once", async (t) => {
     const { server, agent, wire, turn, ended } = await begun(t);
     agent.write(QUESTION);
     await eventually(() => turn.snapshot().required_actions.length === 1);

@@ -77,7 +77,7 @@ export function frame(protocol, type, data) {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** The frames of a run `r1`, or of the one that was asked for. */
+/** The frames of a run `r1`, or of the requested one. */
 export function frames(protocol, list, body = {}) {
   const ids = { run_id: body.runId ?? "r1", thread_id: body.threadId ?? "s1" };
   return list.map(([type, data]) => {
@@ -88,7 +88,7 @@ export function frames(protocol, list, body = {}) {
   }).join("");
 }
 
-/** Replies with a run of these frames, given as `[type, data]`, which then ends as `end` does that. */
+/** Replies with a run of these frames, given as `[type, data]`, which then ends by `end`. */
 export function runOf(protocol, list, end = (response) => response.end()) {
   return ({ request, response }) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -102,7 +102,7 @@ export const say = (delta) => ["text_delta", { delta }];
 export const complete = () => ["inference_complete", { model: "mock-1", duration_ms: 3 }];
 export const finish = (type = "natural_end", more = {}) => ["run_finish", { termination: { type }, ...more }];
 
-/** A whole run that says this. */
+/** A whole run with this text. */
 export function answer(...pieces) {
   return [begin(), step(), ...pieces.map(say), complete(), ["step_end"], finish("natural_end", { result: { response: pieces.join("") } })];
 }
@@ -112,7 +112,7 @@ export function calling(id, name, args = {}) {
   return [["tool_call_start", { id, name }], ["tool_call_ready", { id, name, arguments: args }]];
 }
 
-/** What a call waits for. */
+/** The pending state of a call. */
 export function suspended(id, name, mode = "replay_tool_call", args = {}) {
   const pending = mode === "replay_tool_call" ? `fc_${id}` : id;
   return {
@@ -161,7 +161,7 @@ export function runRecord(fields = {}) {
   };
 }
 
-/** Replies with the record of the run that is asked for. */
+/** Replies with the record of the requested run. */
 export function recordOf(fields = {}) {
   return ({ request, response }) => json(runRecord({ run_id: request.path.split("/")[1], ...fields }))({ request, response });
 }

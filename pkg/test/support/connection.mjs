@@ -95,7 +95,7 @@ export class SharedStream {
     return this.#readers.size;
   }
 
-  /** Adds events for all. */
+  /** Adds events for all readers. */
   send(...list) {
     const bytes = frames(list, this.#log.length + 1);
     this.#log.push(...list);
@@ -103,7 +103,7 @@ export class SharedStream {
     if (this.#isOver) for (const response of this.#readers) response.end();
   }
 
-  /** Cuts all connections, as `end` does that. */
+  /** Cuts all connections, by `end`. */
   cut(end) {
     const readers = [...this.#readers];
     this.#readers.clear();

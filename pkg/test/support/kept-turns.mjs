@@ -40,7 +40,7 @@ export class KeptTurns {
   }
 
   /**
-   * Routes that serve them. The starts come to what `fates` say, one after the other, the last one for all others:
+   * Routes that serve them. The starts have the outcomes of `fates`, one after the other, the last one for all others:
    * "answered", "lost" (it arrives, and its answer does not), "refused" (it does not arrive), or a reply.
    */
   routes(...fates) {
@@ -85,7 +85,7 @@ function stream({ response }, turn) {
   response.end(frames(eventsOf(turn)));
 }
 
-/** A server with these turns, and what fetches the session from it, each time by another client. */
+/** A server with these turns, and a function that fetches the session from it, each time by another client. */
 export async function serveKept(t, kept, fates = ["answered"], routes = {}) {
   const server = await serve(t, { "GET agents/sessions/s1": json({ data: SESSION }), ...kept.routes(...fates), ...routes });
   const fetched = async (options = {}) => {

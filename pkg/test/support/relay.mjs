@@ -13,7 +13,7 @@ const PROGRAM = process.env.TURNWIRE_RELAY;
 /** For tests that need the relay and the gateway. */
 export const WITH_RELAY = { skip: !(PROGRAM && process.env.TURNWIRE_GATEWAY) && "TURNWIRE_RELAY or TURNWIRE_GATEWAY names no program" };
 
-/** The config of a relay before one gateway: `/aap` and `/tirea`. `log` and `limits` are lines more of these sections. */
+/** The config of a relay before one gateway: `/aap` and `/tirea`. `log` and `limits` are further lines of these sections. */
 export const before = (gateway, { log = "", limits = "", more = "" } = {}) => ({ port, folder }) => `
 listen = "127.0.0.1:${port}"
 drain = "1s"

@@ -19,7 +19,7 @@ export const SESSION = {
 /**
  * Starts a server that is stopped with the test.
  *
- * `routes` maps "METHOD path" (without the prefix; with the query where only that is meant) to a reply, or to a list of
+ * `routes` maps "METHOD path" (without the prefix; with the query where only that one is meant) to a reply, or to a list of
  * replies of which each serves one request. A part `*` of a path stands for any. A reply is a function of the exchange
  * `{ request, response }`. A request without a remaining reply fails the test.
  */
@@ -184,7 +184,7 @@ export class LiveStream {
   #closed = deferred();
   #next = 1;
 
-  /** Resolves when the stream was asked for. */
+  /** Resolves when the stream was requested. */
   opened = this.#opened.promise;
   /** Resolves when the connection is gone: to true if the client left before the end. */
   closed = this.#closed.promise;
@@ -197,7 +197,7 @@ export class LiveStream {
     this.#opened.resolve();
   };
 
-  /** Sends events, numbered on from the last ones. */
+  /** Sends events, with the numbers that follow. */
   async send(...list) {
     await this.opened;
     this.#response.write(frames(list, this.#next));

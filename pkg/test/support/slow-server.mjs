@@ -4,7 +4,7 @@ import { fakeServer } from "../../dist/testing.js";
 /** How many requests read a history, by protocol. */
 export const READS = { truefoundry: 2, trueforge: 2, tirea: 3, awaken: 3, aap: 2 };
 
-/** A server that can hold answers back: what it says is as old as the question. */
+/** A server that can hold answers back: each answer has the state of its request's time. */
 export function slowServer(script, protocol) {
   const server = fakeServer(script, { protocol });
   const { fetch } = server.connection;
@@ -21,7 +21,7 @@ export function slowServer(script, protocol) {
   return {
     ...server,
     connection: { ...server.connection, fetch: slow },
-    /** Holds back the answer to the request to read that is the `nth` from now. */
+    /** Holds back the answer to the `nth` read from now. */
     hold: (nth) => void (left = nth),
     isHolding: () => held !== null,
     release: () => release(),

@@ -23,7 +23,7 @@ export function pausing(calls, { id = "t1", previous = null, approvals = [], thr
   ];
 }
 
-/** The events of a turn that says this, and waits for nothing. */
+/** The events of a turn with this text, without pending calls. */
 export function saying(content, { id = "t2", previous = "t1" } = {}) {
   const messageId = `m-${id}`;
   return [created({ turn_id: id, previous_turn_id: previous }), message(messageId, { content }), finished("stop", messageId), done()];

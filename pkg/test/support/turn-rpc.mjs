@@ -7,7 +7,7 @@ import { eventually } from "./collect.mjs";
 /** A lost connection is recovered at once. */
 export const QUICK = { maxAttempts: 3, baseDelay: 1, maxDelay: 5 };
 
-/** What asks for a response that never comes. */
+/** A handler's result for a response that never comes. */
 export const SILENCE = Symbol("silence");
 
 const WORKSPACE = { id: "ws_1", name: "Default", is_active: true, is_current: true, created_at: 1, updated_at: 1 };
@@ -43,7 +43,7 @@ export const refuse = (code, message, data) => () => new Refusal({ code, message
 
 /**
  * Starts a server that is stopped with the test. `handlers` maps a method to a function of the request
- * `{ method, params, id, peer, count, server }`, which returns the result, a `Refusal` or `SILENCE`, or to a list of which each
+ * `{ method, params, id, peer, count, server }`, which returns the result, a `Refusal` or `SILENCE`, or to a list, of which each
  * serves one request, the last one all others. `upgrade` returns the status that refuses a connection, if one does.
  */
 export async function serveRpc(t, handlers = {}, { upgrade = () => undefined, ...options } = {}) {
@@ -194,7 +194,7 @@ class RpcServer {
   }
 }
 
-/** A client's connection, as the server has it. */
+/** A client's connection, as the server sees it. */
 class Peer {
   constructor(server, socket, number) {
     this.socket = socket;
@@ -261,7 +261,7 @@ export const command = (id, more = {}) => ({
 /** A kept event. */
 export const kept = (sequence, type, fields) => ({ sequence, created_at: 1700000000, payload: { type, ...fields } });
 
-/** Starts turns that say this at once, after the response. */
+/** Starts turns with this text at once, after the response. */
 export const saying = (...pieces) => ({ params, peer, id }) => {
   peer.reply(id, { turn: turn(params.turn_id) });
   peer.tell(...say(params).all(...pieces));

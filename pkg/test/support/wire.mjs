@@ -79,7 +79,7 @@ export function answer(...pieces) {
   return [created(), message(), ...pieces.map((piece) => text(piece)), finished(), done()];
 }
 
-/** A turn as a server keeps it. */
+/** A server's record of a turn. */
 export function record(state = { status: "running" }, fields = {}) {
   return {
     id: "t1",

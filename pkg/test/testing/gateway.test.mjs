@@ -57,7 +57,7 @@ for (const protocol of Object.keys(BASES)) describe(protocol, { concurrency: 8 }
       const server = fakeServer(whole.match(/\S+\s*/g), { protocol });
       server.fail(...faults.split(" "));
       const ended = await outcome(await connect({ ...server.connection, ...QUICK }), agentOf(protocol));
-      // The gateway cuts words where it likes, so parts are compared as such.
+      // The gateway cuts words anywhere, so parts are compared as such.
       const part = ({ code, status, text }) => ({ code, status, text: text === whole ? "whole" : text === "" ? "none" : text.length > whole.length ? "more" : "part" });
       assert.deepEqual(part(ended), part(expected));
     });
@@ -65,7 +65,7 @@ for (const protocol of Object.keys(BASES)) describe(protocol, { concurrency: 8 }
 
   test("events have the members of the gateway's", WITH_GATEWAY, async () => {
     const known = [];
-    // A stream that a busy machine holds up must not be left: its events would be missing.
+    // A stream that a busy machine delays must not time out: its events would be missing.
     const session = await (await real(protocol, [], known, {})).agents.createSession("support-bot");
     const own = protocol === "aap" ? [] : ["subagents", ...(ASKING.has(protocol) ? ["subagents approval", "sandbox"] : [])];
     for (const script of ["reasoning", "tools", "approval", "question", "error", ...own]) await played(session, script);
@@ -83,7 +83,7 @@ for (const protocol of Object.keys(BASES)) describe(protocol, { concurrency: 8 }
   });
 });
 
-/** Plays a turn and those that its answers need. */
+/** Plays a turn and the turns that its answers start. */
 async function played(session, script) {
   for (let turn = session.createTurn(script); ; ) {
     await turn.waitForCompletion().catch(({ code }) => assert.equal(code, "turn_failed"));

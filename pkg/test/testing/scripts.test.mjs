@@ -94,7 +94,7 @@ for (const protocol of PROTOCOLS) {
     await turn.waitForCompletion();
     const { error } = turn.snapshot();
     assert.deepEqual([turn.status, error.code, textOf(turn)], ["error", "turn_failed", "Well "]);
-    // AAP has no word for what went wrong.
+    // AAP has no field for the cause.
     if (protocol !== "aap") assert.match(error.message, /The model is gone/);
     server.script = () => {
       throw new RangeError("a mistake of the test");
@@ -118,7 +118,7 @@ for (const protocol of PROTOCOLS) {
     if (protocol !== "aap") while (!ended) await new Promise((resolve) => setTimeout(resolve, 1));
   });
 
-  test(`${protocol}: broken connections lose and double nothing`, async () => {
+  test(`${protocol}: broken connections lose and repeat nothing`, async () => {
     const words = Array.from({ length: 30 }, (_, at) => `word${at} `);
     const { server, session } = await serve(words, protocol, { delay: 1 });
     const turn = session.createTurn("Hi");
@@ -146,14 +146,14 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
-/** The protocols in which a page is asked. */
+/** The protocols in which an agent asks the page. */
 for (const protocol of PROTOCOLS.filter((name) => name !== "turn-rpc")) {
   const ASKS = async function* () {
     const [{ allowed, reason, content }] = yield { tool: "restart", arguments: { service: "billing" }, result: "restarted", approval: true };
     yield allowed ? `Done: ${content}` : `Left alone: ${reason ?? "no reason"}`;
   };
 
-  test(`${protocol}: what is allowed runs`, async () => {
+  test(`${protocol}: an allowed call runs`, async () => {
     const { session } = await serve(ASKS, protocol);
     const turns = await talk(session, "Hi", agree);
     assert.equal(textOf(turns.at(-1)), "Done: restarted");
@@ -161,7 +161,7 @@ for (const protocol of PROTOCOLS.filter((name) => name !== "turn-rpc")) {
     assert.equal(turns.length, protocol === "codex" ? 1 : 2);
   });
 
-  test(`${protocol}: what is denied does not`, async () => {
+  test(`${protocol}: a denied call does not run`, async () => {
     const { session } = await serve(ASKS, protocol);
     const turns = await talk(session, "Hi", refuse);
     // Codex gets no reason.

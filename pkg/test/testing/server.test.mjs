@@ -50,7 +50,7 @@ test("planned faults are those of the next streams, in order; lists and records 
   assert.equal(server.requests.filter(({ headers }) => headers.accept === "text/event-stream").length, 3);
 });
 
-test("an event that comes over a socket is doubled, left out, and never shown wrong", async () => {
+test("an event that comes over a socket is repeated, left out, and never shown wrong", async () => {
   for (const fault of ["duplicate:6", "gap:6:2", "replay:7", "eof:6", "stall:6", "no-done", "reset:0", "none"]) {
     const server = fakeServer(["a", "b", "c", "d", "e"], { protocol: "turn-rpc" });
     const client = await connect({ ...server.connection, idleTimeout: 100, reconnect: { baseDelay: 1, maxDelay: 5 } });
@@ -63,7 +63,7 @@ test("an event that comes over a socket is doubled, left out, and never shown wr
   }
 });
 
-test("a fault that does not exist is named, with those that do", () => {
+test("a fault that does not exist is an error that names it and the known ones", () => {
   const server = fakeServer("Hello");
   assert.throws(() => server.fail("reste:3"), { name: "TypeError", message: /no fault `reste:3`; there are .*reset:N/ });
   for (const text of ["reset", "reset:x", "reset:1:2", "gap:1", "status", "refuse:1", "", "reset:-1"]) {
@@ -73,11 +73,11 @@ test("a fault that does not exist is named, with those that do", () => {
   assert.throws(() => fakeServer("Hello", { protocol: "codex" }).fail("status:503"), { message: /no fault `status:503` over a socket; there are none, eof:N,/ });
 });
 
-test("a protocol that does not exist is named", () => {
+test("an unknown protocol is an error that names it", () => {
   assert.throws(() => fakeServer("Hello", { protocol: "grpc" }), { name: "TypeError", message: /no protocol `grpc`/ });
 });
 
-test("a step that is none ends the turn with its text", async () => {
+test("an invalid step ends the turn with its text", async () => {
   const { connection } = fakeServer(["Hello", { txet: "you" }]);
   const session = await (await connect(connection)).agents.createSession("support");
   const turn = session.createTurn("Hi");
@@ -85,7 +85,7 @@ test("a step that is none ends the turn with its text", async () => {
   assert.match(turn.snapshot().error.message, /no step \{"txet":"you"\}/);
 });
 
-test("what is not there is refused as a server does it", async () => {
+test("a missing resource is refused as by a server", async () => {
   const { connection } = fakeServer("Hello");
   const client = await connect(connection);
   const error = await failure(client.agents.getSession("nope"));
@@ -114,7 +114,7 @@ test("a script without an end lets the test go on", async () => {
   assert.equal(await cancelledMidway(session.createTurn("Hi")), "cancelled");
 });
 
-test("`wait` and `delay` follow the timers of the moment", async (t) => {
+test("`wait` and `delay` use the current timers", async (t) => {
   const { connection } = fakeServer(["a", { wait: 60_000 }, "b"]);
   const session = await (await connect(connection)).agents.createSession("support");
   t.mock.timers.enable({ apis: ["setTimeout"] });

@@ -10,7 +10,7 @@ const gateway = useGateway();
 const BASES = { truefoundry: "/demo", trueforge: "", tirea: "/tirea", awaken: "/awaken" };
 const QUICK = { reconnect: { baseDelay: 1, maxDelay: 5 } };
 
-/** What three sub-agents of the gateway say and do. The last one asks, if it is to. */
+/** What three sub-agents of the gateway say and do. The last one asks, if `asks` says so. */
 const summary =
   "Two of the three came back with an answer:\n\n- **Logs:** the first error was at 13:58, out of memory.\n" +
   "- **Yesterday:** the only change since is version 2.14, deployed at 13:40.\n- **Probe:** failed; the shop refused its connection.\n\n" +
@@ -77,8 +77,8 @@ async function played(client, text, decide = allow) {
 }
 
 /**
- * The events of each thread, by its title; or by its first call, where all titles are the same. What a turn says of tool servers,
- * of the server's state and in how many pieces is each server's own.
+ * The events of each thread, by its title; or by its first call, where all titles are the same. Reports on tool servers,
+ * on the server's state, and the number of pieces are each server's own.
  */
 function byThread(events) {
   const threads = {};
@@ -148,7 +148,7 @@ for (const protocol of Object.keys(BASES)) describe(protocol, () => {
   }
 
   // tirea drops a run with its reader.
-  if (protocol !== "tirea") test("a connection that is cut inside a sub-agent loses and doubles nothing", async () => {
+  if (protocol !== "tirea") test("a connection that is cut inside a sub-agent loses and repeats nothing", async () => {
     const [whole] = await played((await fake(protocol, FAITHFUL)).client, "subagents");
     for (const after of protocol === "awaken" ? [17, 18, 19, 20] : [14, 17, 20, 24]) {
       const { client } = await fake(protocol, FAITHFUL, `reset:${after}`);
@@ -161,7 +161,7 @@ for (const protocol of Object.keys(BASES)) describe(protocol, () => {
     }
   });
 
-  if (!(protocol in WITHOUT_WORDS)) test("a sub-agent begins another one, and is told what it said last", async () => {
+  if (!(protocol in WITHOUT_WORDS)) test("a sub-agent begins another one, and receives its last message", async () => {
     const { client } = await fake(protocol, function* () {
       const [{ content }] = yield {
         agent: "outer",
@@ -227,7 +227,7 @@ for (const [protocol, refused] of Object.entries({ tirea: ["file"], awaken: ["fi
       const turn = session.createTurn("Hi");
       await turn.waitForCompletion();
       assert.equal(turn.status, "error");
-      // AAP has no word for what went wrong.
+      // AAP has no field for the cause.
       if (protocol !== "aap") assert.ok(turn.snapshot().error.message.includes(message));
       client.close();
     });
@@ -235,7 +235,7 @@ for (const [protocol, refused] of Object.entries({ tirea: ["file"], awaken: ["fi
 }
 
 for (const protocol of Object.keys(WITHOUT_WORDS)) {
-  test(`${protocol}: a call of a sub-agent that would wait is refused`, async () => {
+  test(`${protocol}: a sub-agent's call that would wait is refused`, async () => {
     const script = [{ tool: "ask" }];
     const message = /no call of a sub-agent can wait: `ask`/;
     assert.throws(() => fakeServer([{ agent: "helper", script }], { protocol }), { name: "TypeError", message });
@@ -255,7 +255,7 @@ test("a message with a sub-agent has no call that waits", async () => {
   assert.match(turn.snapshot().error.message, /cannot begin in one message/);
 });
 
-test("sub-agents that wait are asked for in one turn", async () => {
+test("sub-agents that wait become pending in one turn", async () => {
   const asks = (name) => ({
     agent: name,
     script: function* () {

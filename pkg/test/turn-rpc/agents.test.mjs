@@ -39,7 +39,7 @@ const question = (threadId, id = 7) => ({ method: METHOD, id, params: { threadId
 const resolved = (threadId, requestId = 7) => ({ method: "serverRequest/resolved", params: { threadId, requestId } });
 const ends = (threadId) => ({ method: "turn/completed", params: { threadId, turn: { id: `turn-of-${threadId}`, status: "completed", items: [] } } });
 
-/** Turns of as many sessions on one connection. */
+/** Turns of this many sessions on one connection. */
 async function running(t, server, count) {
   const client = await connect({ baseUrl: "http://codex.test", protocol: "codex", webSocket: server.webSocket, reconnect: { baseDelay: 1, maxDelay: 5 } });
   t.after(() => client.close());
@@ -80,7 +80,7 @@ test("a sub-agent's question waits in the turn that made it, and is answered on 
   assert.equal(server.asked.some(([method]) => method === "thread/list"), false);
 });
 
-test("one that a sub-agent makes is known by the turn that it works for", async (t) => {
+test("a sub-agent of a sub-agent belongs to the same turn", async (t) => {
   const server = codex();
   const [own] = await running(t, server, 1);
   server.tell(begins("grandkid", own.turn.id), question("grandkid"));
@@ -90,7 +90,7 @@ test("one that a sub-agent makes is known by the turn that it works for", async 
   await own.collected;
 });
 
-test("the questions of others are neither told nor answered", async (t) => {
+test("the questions of others are neither delivered nor answered", async (t) => {
   const server = codex();
   const [own] = await running(t, server, 1);
   server.tell(begins("foreign", "turn-of-foreign"), question("foreign"), { ...question("foreign", 8), method: "item/newer/request" }, resolved("foreign"), ends(own.session));
@@ -100,7 +100,7 @@ test("the questions of others are neither told nor answered", async (t) => {
   assert.deepEqual(server.answers, []);
 });
 
-test("what a sub-agent asks that is new is refused", async (t) => {
+test("an unknown request of a sub-agent is refused", async (t) => {
   const server = codex();
   const [own] = await running(t, server, 1);
   server.tell(begins("kid", own.turn.id), { ...question("kid", 8), method: "item/newer/request" });

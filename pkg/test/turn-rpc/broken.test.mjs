@@ -1,4 +1,4 @@
-// Connections that break while turns run: nothing is lost, doubled, or started twice.
+// Connections that break while turns run: nothing is lost, repeated, or started twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { collect, eventually, failure, textOf } from "../support/collect.mjs";
@@ -24,7 +24,7 @@ const HALF = ({ begin, start, delta }) => [begin(), start(answer("m1", "")), del
 const WAYS = { "a reset": (peer) => peer.drop(), "a clean end": (peer) => peer.socket.close(1000), "an end for a reason": (peer) => peer.socket.close(1012, "restart") };
 
 for (const [name, drop] of Object.entries(WAYS)) {
-  test(`${name}: the turn is read, and goes on on another connection`, async (t) => {
+  test(`${name}: the turn is read, and continues on another connection`, async (t) => {
     const { server, session } = await serveSession(t, {
       "turn/start": droppingAfter(HALF, drop),
       "turn/items": ({ params }) => keeping(params, ["itemCompleted", { item: user(params, "Hello") }], ["itemStarted", { item: answer("m1", "") }]),
@@ -64,7 +64,7 @@ test("a turn that ended meanwhile is read to its end", async (t) => {
   assert.equal(server.count("turn/start"), 1);
 });
 
-test("connections that keep breaking before anything is read are tried again with backoff, and no longer than told", async (t) => {
+test("connections that keep breaking before anything is read are tried again with backoff, and no longer than configured", async (t) => {
   const { server, session } = await serveSession(t, {
     "turn/start": droppingAfter(HALF),
     "turn/get": ({ peer }) => void peer.drop() ?? SILENCE,
@@ -108,7 +108,7 @@ test("a start whose response was lost while the connection stays: the same", asy
   assert.equal(server.peers.length, 1, "the server was heard of");
 });
 
-test("a start that never arrived is looked for, is not there, and is said so", async (t) => {
+test("a start that never arrived is looked for, not found, and fails", async (t) => {
   const { server, session } = await serveSession(t, {
     "turn/start": ({ peer }) => void peer.drop() ?? SILENCE,
     "turn/get": refuse(-32600, "turn was not found"),
@@ -120,7 +120,7 @@ test("a start that never arrived is looked for, is not there, and is said so", a
   assert.equal(server.count("turn/start"), 1, "never by itself twice");
 });
 
-test("what comes on a resumed connection before the turn was read does not come twice", async (t) => {
+test("messages on a resumed connection before the turn was read are not repeated", async (t) => {
   const held = [];
   const { server, session } = await serveSession(t, {
     "turn/start": droppingAfter(({ begin, message }) => [begin(), ...message("m1", "One. ")]),
@@ -190,7 +190,7 @@ test("a stream's own clock decides when it asks for a sign of life", async (t) =
   assert.equal(server.peers.length, 1);
 });
 
-test("two turns on one connection that breaks: both are recovered on one other", async (t) => {
+test("two turns on one connection that breaks: both are recovered on one new connection", async (t) => {
   const { server, client } = await serveRpc(t, { "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }) });
   const turns = [];
   for (const mode of ["Chat", "Agent"]) turns.push((await client.agents.createSession(mode)).createTurn({ input: "Hello" }));
@@ -206,7 +206,7 @@ test("two turns on one connection that breaks: both are recovered on one other",
   assert.equal(server.peers.length, 2);
 });
 
-test("`close()` while a turn is read: it comes back on another connection, unless it was left before", async (t) => {
+test("`close()` while a turn is read: it continues on another connection, unless it was abandoned before", async (t) => {
   const { server, session, client } = await serveSession(t, { "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }) });
   const played = session.createTurn({ input: "Hello" });
   const controller = new AbortController();
@@ -262,7 +262,7 @@ test("a turn is cancelled over the connection on which it is read", async (t) =>
   assert.equal(server.peers.length, 1);
 });
 
-test("a cancelled turn whose end came is cancelled, though the response gets lost or is an error", async (t) => {
+test("a cancelled turn whose end arrived is cancelled, even if the response is lost or an error", async (t) => {
   const ending = (answer) => async ({ params, peer }) => {
     peer.tell(say(params).end("Interrupted", { error: "turn cancelled by user" }));
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -297,7 +297,7 @@ test("a cancellation that is refused while the turn runs fails", async (t) => {
   assert.equal(played.status, "done");
 });
 
-test("turns that follow each other are of one conversation", async (t) => {
+test("consecutive turns belong to one conversation", async (t) => {
   const { session } = await serveSession(t, { "turn/start": saying("Hello") }, { reconnect: QUICK });
   const first = session.createTurn({ input: "One" });
   await collect(first.stream());

@@ -13,7 +13,7 @@ test("there is no connection before the first request, and all share one", async
   assert.equal(server.opens.length, 1);
 });
 
-test("a token is refused unless it may go into the address; the error says what else to do", async () => {
+test("a token is refused unless it may go into the address; the error says what to do instead", async () => {
   for (const protocol of ["turn-rpc", "codex"]) {
     for (const token of ["secret", () => "secret"]) {
       const error = await failure(connect({ baseUrl: "ws://127.0.0.1:1", protocol, token }));
@@ -25,7 +25,7 @@ test("a token is refused unless it may go into the address; the error says what 
   }
 });
 
-test("`tokenInQuery`: the token is asked for at each connection, and goes into the query", async (t) => {
+test("`tokenInQuery`: the token is requested for each connection, and is in the query", async (t) => {
   let count = 0;
   const { server, client } = await serveRpc(t, {}, { tokenInQuery: true, token: async () => `t&${(count += 1)}` });
   await client.agents.getSession("s1");
@@ -42,7 +42,7 @@ test("without a token there is none in the query", async (t) => {
   assert.equal(server.opens[0].url.search, "");
 });
 
-test("a token function that throws is a ConnectionError, and is asked again by the next call", async (t) => {
+test("a token function that throws is a ConnectionError, and is called again by the next call", async (t) => {
   let isBroken = true;
   const cause = new Error("no token today");
   const { server, client } = await serveRpc(t, {}, {
@@ -63,7 +63,7 @@ test("a token function that throws is a ConnectionError, and is asked again by t
   assert.equal(server.opens.length, 1);
 });
 
-test("a turn whose token cannot be had was not started, and can be", async (t) => {
+test("a turn whose token fails was not started, and can be", async (t) => {
   let count = 0;
   const { server, session } = await serveSession(t, { "turn/start": saying("Hello") }, {
     tokenInQuery: true,
@@ -127,7 +127,7 @@ for (const status of [401, 403, 503]) {
   });
 }
 
-test("a connection that is not made in time is given up; a late one is not kept", async (t) => {
+test("a connection that is not made in time is dropped; a late one is closed", async (t) => {
   const { server, client } = await serveRpc(t, {}, { upgrade: (count) => (count === 1 ? "never" : undefined), connectTimeout: 300 });
   const error = await failure(client.agents.getSession("s1"));
   assert.ok(error instanceof ConnectionError);
@@ -149,12 +149,12 @@ test("a turn whose connection is not made in time was not sent, and is tried aga
   assert.equal(server.count("turn/start"), 1);
 });
 
-test("what needs no server needs no connection", async () => {
+test("calls that need no server need no connection", async () => {
   const client = await connect({ baseUrl: "ws://127.0.0.1:1", protocol: "turn-rpc", webSocket: () => assert.fail("nothing is asked") });
   assert.deepEqual((await client.agents.list()).map(({ name }) => name), ["Chat", "Agent"]);
 });
 
-test("a sign of life whose answer got lost is asked for again once something has come", async (t) => {
+test("a ping whose answer was lost is repeated after the next message", async (t) => {
   let pings = 0;
   const { server, session } = await serveSession(t, {
     "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }),
@@ -171,7 +171,7 @@ test("a sign of life whose answer got lost is asked for again once something has
   assert.equal(server.peers.length, 1, "the connection is alive");
 });
 
-test("who aborts while the connection is made waits no longer; others do", async (t) => {
+test("a caller that aborts while the connection is made stops waiting; others do not", async (t) => {
   let decide;
   const decided = new Promise((resolve) => (decide = resolve));
   const { server, client } = await serveRpc(t, {}, { tokenInQuery: true, token: () => decided });
@@ -198,7 +198,7 @@ test("a turn that is aborted while the connection is made was not started, and c
   assert.equal(server.count("turn/start"), 0);
 });
 
-test("a server that does not say who it is: the error is the server's, and no connection stays", async (t) => {
+test("a server that does not introduce itself: the error is the server's, and no connection stays", async (t) => {
   const { server, client } = await serveRpc(t, { "workspace/default": [refuse(-32040, "over"), () => ({ workspace: { id: "ws_1" } })] });
   const error = await failure(client.agents.getSession("s1"));
   assert.equal(error.code, "rpc");
@@ -217,7 +217,7 @@ test("a turn on such a server reports the reason, and not an abort", async (t) =
   await eventually(() => server.open.length === 0);
 });
 
-test("a silent first answer is waited for as long as for a connection; the socket is not left open", async (t) => {
+test("a silent first answer has as long as a connection; the socket is not left open", async (t) => {
   const { server, client } = await serveRpc(t, { "workspace/default": () => SILENCE }, { connectTimeout: 50 });
   const error = await failure(client.agents.getSession("s1"));
   assert.equal(error.code, "timeout");
@@ -235,7 +235,7 @@ test("requests that wait fail when the connection drops", async (t) => {
   }
 });
 
-test("a server that says goodbye is told nothing more: the next request has another connection", async (t) => {
+test("after a close frame from the server nothing more is sent: the next request has another connection", async (t) => {
   const sockets = [];
   const { server, client } = await serveRpc(t, {}, {
     webSocket: (url) => {
@@ -261,7 +261,7 @@ test("a server that says goodbye is told nothing more: the next request has anot
   assert.equal(server.requests.at(-1).peer.number, 1);
 });
 
-test("a connection that fails does not take the one with it that was made meanwhile", async (t) => {
+test("a failing connection does not close the one that was made meanwhile", async (t) => {
   const { server, client } = await serveRpc(t, { "workspace/default": [() => SILENCE, () => ({ workspace: { id: "ws_1" } })] });
   const first = failure(client.agents.getSession("s1"));
   const { peer } = await server.until("workspace/default");
@@ -272,7 +272,7 @@ test("a connection that fails does not take the one with it that was made meanwh
   assert.equal(server.peers.length, 2);
 });
 
-test("`close()` ends what stands and what is being made; the next call makes another one", async (t) => {
+test("`close()` ends open connections and those being made; the next call makes another one", async (t) => {
   const { server, client } = await serveRpc(t, { "thread/get": [() => SILENCE, ({ params }) => ({ thread: thread(params.thread_id) })] }, { upgrade: (count) => (count === 2 ? "never" : undefined) });
   client.close();
   const pending = failure(client.agents.getSession("s1"));
@@ -315,7 +315,7 @@ test("a machine that slept does not trust its connection", async (t) => {
   assert.equal(server.peers.length, 2);
 });
 
-test("a platform without WebSocket says so; what the platform says of the address is not told", async (t) => {
+test("a platform without WebSocket says so; the platform's message about the address is not shown", async (t) => {
   const { WebSocket: own } = globalThis;
   delete globalThis.WebSocket;
   t.after(() => own && (globalThis.WebSocket = own));

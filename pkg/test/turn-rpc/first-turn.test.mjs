@@ -10,7 +10,7 @@ const EARLY = refuse(-32601, "list_turns is not supported yet");
 const serve = (t, handlers) =>
   serveRpc(t, { initialize: () => ({ userAgent: "test" }), "thread/read": [() => ({ thread: { id: "t", preview: "" } }), EARLY, () => ({ thread: { id: "t", preview: "" } })], ...handlers }, { protocol: "codex" });
 
-test("the first turn on a connection that cannot hear of its thread yet is read all the same, and started once", async (t) => {
+test("the first turn on a connection that cannot subscribe to its thread yet is read all the same, and started once", async (t) => {
   const items = [{ type: "agentMessage", id: "m", text: "Hello" }];
   const { server, client } = await serve(t, {
     "thread/resume": [refuse(-32600, "no rollout found"), EARLY, () => ({ thread: { id: "t", status: { type: "idle" } } })],
@@ -26,7 +26,7 @@ test("the first turn on a connection that cannot hear of its thread yet is read 
   assert.equal(server.count("turn/start"), 1);
 });
 
-test("a conversation in which nothing was said is empty", async (t) => {
+test("a conversation without messages is empty", async (t) => {
   const { client } = await serve(t, {});
   const session = await client.agents.getSession("t");
   assert.deepEqual(await session.history(), []);

@@ -1,4 +1,4 @@
-// Codex: a start in a thread that was only fetched, and of which it is not known whether it arrived.
+// Codex: a start in a thread that was only fetched, when it is unknown whether it arrived.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionError, IncompleteError } from "../../dist/index.js";
@@ -34,7 +34,7 @@ async function serve(t, seconds, start, handlers = {}) {
 }
 
 for (const seconds of [0, 5]) {
-  test(`the same was said ${seconds} s ago: the turn is told from that one`, async (t) => {
+  test(`the same was said ${seconds} s ago: the turn is distinguished from that one`, async (t) => {
     const { turn, error, asked, server } = await serve(t, seconds, (add) => add("yes"));
     assert.equal(error, undefined);
     assert.deepEqual([turn.id, turn.status, server.count("turn/start")], ["u2", "done", 1]);

@@ -85,7 +85,7 @@ for (const script of SCRIPTS) {
 }
 
 for (const fault of FAULTS) {
-  test(`${fault}: the same conversation as without`, { ...options, timeout: 60_000 }, async (t) => {
+  test(`${fault}: the same conversation as without the fault`, { ...options, timeout: 60_000 }, async (t) => {
     const scripts = ["reasoning", "tools", ...(/reset|eof|stall/.test(fault) ? ["subagents", "recover"] : [])];
     await Promise.all(scripts.map(async (script) => {
       const clocks = /stall|lost-response/.test(fault) ? { idleTimeout: 600, connectTimeout: 600 } : {};
@@ -114,7 +114,7 @@ test("a fault of a single request, by the control route", { ...options, timeout:
   assert.deepEqual(conversation(turn), conversation((await play(t, "plain")).turn));
 });
 
-test("slow, cancelled: it ends here and there", { ...options, timeout: 30_000 }, async (t) => {
+test("slow, cancelled: it ends at the client and at the server", { ...options, timeout: 30_000 }, async (t) => {
   const { client } = await dial(t, { delay: "20" });
   const session = await client.agents.createSession("Chat");
   const turn = session.createTurn({ input: "slow" });
@@ -127,7 +127,7 @@ test("slow, cancelled: it ends here and there", { ...options, timeout: 30_000 },
   assert.equal((await (await session.getTurn(turn.id)).state()).status, "cancelled");
 });
 
-test("shell: what it puts out is there while it runs", { ...options, timeout: 30_000 }, async (t) => {
+test("shell: its output is visible while it runs", { ...options, timeout: 30_000 }, async (t) => {
   const { turn, events } = await play(t, "shell");
   const put = events.filter(({ type }) => type === "tool.output");
   assert.ok(put.length > 0);
@@ -135,7 +135,7 @@ test("shell: what it puts out is there while it runs", { ...options, timeout: 30
   assert.equal(call.output[put[0].stream], put.filter(({ stream }) => stream === put[0].stream).map(({ delta }) => delta).join(""));
 });
 
-test("recover: the news say so", { ...options, timeout: 30_000 }, async (t) => {
+test("recover: the notices say so", { ...options, timeout: 30_000 }, async (t) => {
   const { turn, events } = await play(t, "recover");
   const codes = turn.snapshot().notices.map(({ code }) => code);
   assert.deepEqual(codes, events.filter(({ type }) => type === "notice").map(({ code }) => code));

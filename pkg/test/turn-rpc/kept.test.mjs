@@ -12,7 +12,7 @@ const call = (id, title) => ({ type: "dynamicToolCall", id, toolName: "look", ar
 const item = (sequence, item) => kept(sequence, "itemCompleted", { workspaceId: "ws_1", threadId: "s1", turnId: "t1", item });
 const woven = (event, origin = { kind: "parent_turn", lane: "parent" }) => ({ id: `i${event.sequence}`, origin, payload: { kind: "turn_item_event", event } });
 
-/** A server that keeps a turn `t1` with these items of its own, and these of a task. */
+/** A server with the record of a turn `t1`: these are its items, and those of a task. */
 function keeping(own, child = [], more = {}) {
   const ended = kept(99, "turnCompleted", { turn: turn("t1", "Completed", more) });
   return {
@@ -51,7 +51,7 @@ for (const [how, handler] of Object.entries({
   "makes no sense": () => null,
   "does not come": () => SILENCE,
 })) {
-  test(`a turn is read without what it said where that ${how}`, async (t) => {
+  test(`a turn is read without its messages where that ${how}`, async (t) => {
     const { session } = await serveSession(t, { ...keeping(ANSWERED), "turn/timeline": handler }, { connectTimeout: 200 });
     const read = await session.getTurn("t1");
     assert.deepEqual([read.status, read.snapshot().state.output], ["done", null]);
@@ -59,7 +59,7 @@ for (const [how, handler] of Object.entries({
   });
 }
 
-test("an attempt that failed within its words is no output, and neither are words before an answer that is empty", async (t) => {
+test("an attempt that failed within its text is no output, and neither is text before an answer that is empty", async (t) => {
   const half = kept(9, "itemUpdated", { workspaceId: "ws_1", threadId: "s1", turnId: "t1", item: answer("m9", "Half") });
   const { session } = await serveSession(t, keeping([...ANSWERED, half]));
   assert.deepEqual((await session.getTurn("t1")).snapshot().state.output, OUTPUT);

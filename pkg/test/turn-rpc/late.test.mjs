@@ -30,7 +30,7 @@ async function running(t, handlers = {}) {
   return { ...world, turn, finish };
 }
 
-test("a cancellation that is refused because the turn ends in this moment is none that failed", async (t) => {
+test("a cancellation that is refused because the turn is just ending is no failure", async (t) => {
   const { turn, finish } = await running(t, {
     "turn/interrupt": ({ peer, id }) => {
       peer.fail(id, OVER);
@@ -68,7 +68,7 @@ test("a cancellation that is refused while the turn runs on fails", async (t) =>
   assert.ok((await failure(turn.cancel())) instanceof ApiError);
 });
 
-test("an answer to a turn that is over is refused, and makes no turn that could not be sent", async (t) => {
+test("an answer to a turn that is over is refused, and makes no unsendable turn", async (t) => {
   const { server, turn, finish } = await running(t);
   const ended = collect(turn.stream());
   await eventually(() => turn.status === "running");

@@ -105,7 +105,7 @@ for (const protocol of Object.keys(WIRES)) {
   });
 }
 
-test("turns of several threads whose messages alternate have each their own", async (t) => {
+test("turns of several threads whose messages alternate keep their own", async (t) => {
   const sockets = [];
   const results = ({ params = {} }) => WIRES["turn-rpc"].results({ params });
   const turns = [];

@@ -19,7 +19,7 @@ async function list(t, refusal) {
 }
 
 for (const [name, code] of [["is busy", -32001], ["failed", -32603]]) {
-  test(`a list is asked for again when the server ${name}`, async (t) => {
+  test(`a list is requested again when the server ${name}`, async (t) => {
     const refusals = [refuse(code, name), refuse(code, name)];
     const { ids, error, asked } = await list(t, (request) => (refusals.shift() ?? found)(request));
     assert.equal(error, undefined);
@@ -27,14 +27,14 @@ for (const [name, code] of [["is busy", -32001], ["failed", -32603]]) {
   });
 }
 
-test("a list is asked for no more often than the client reconnects", async (t) => {
+test("a list is requested no more often than the client reconnects", async (t) => {
   const { ids, error, asked } = await list(t, refuse(-32001, "busy"));
   assert.ok(error instanceof ApiError, String(error));
   // After that the session is read, to see whether it is new.
   assert.deepEqual([error.code, error.status, ids, asked], ["rpc", 503, [], 5]);
 });
 
-test("a list that the server refuses is asked for once", async (t) => {
+test("a list that the server refuses is requested once", async (t) => {
   const { error, asked } = await list(t, refuse(-32602, "no such parameter"));
   assert.ok(error instanceof ApiError, String(error));
   assert.ok(asked <= 2, `asked ${asked} times`);

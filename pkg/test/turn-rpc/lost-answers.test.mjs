@@ -52,7 +52,7 @@ async function waiting(t, server) {
   return { turn, ended, allow };
 }
 
-test("an answer is given once, and takes effect in the turn that runs", async (t) => {
+test("an answer is sent once, and takes effect in the running turn", async (t) => {
   const server = codex();
   const { turn, ended, allow } = await waiting(t, server);
   const [first, second] = await Promise.allSettled([allow(), allow()]);
@@ -63,7 +63,7 @@ test("an answer is given once, and takes effect in the turn that runs", async (t
   assert.deepEqual(server.answers, [[7, { decision: "accept" }]]);
 });
 
-test("a call that is asked about once more is answered once more", async (t) => {
+test("a repeated question is answered again", async (t) => {
   const again = { ...QUESTION, id: 8, params: { ...QUESTION.params, reason: "Retry without a sandbox?" } };
   const server = codex([QUESTION, again]);
   const { turn, ended, allow } = await waiting(t, server);
@@ -77,7 +77,7 @@ test("a call that is asked about once more is answered once more", async (t) => 
   assert.deepEqual(server.answers.map(([id]) => id), [7, 8]);
 });
 
-test("an answer that got lost with its connection waits still, and can be given again", async (t) => {
+test("a call whose answer was lost with its connection is still pending, and can be answered again", async (t) => {
   const server = codex();
   const { turn, ended, allow } = await waiting(t, server);
   server.isDeaf = true;
@@ -92,7 +92,7 @@ test("an answer that got lost with its connection waits still, and can be given 
   assert.deepEqual(server.answers, [[7, { decision: "accept" }]]);
 });
 
-test("an answer that got lost is asked for again, by an event", async (t) => {
+test("a lost answer is requested again, by an event", async (t) => {
   const server = codex();
   server.isDeaf = true;
   const { turn, ended, allow } = await waiting(t, server);

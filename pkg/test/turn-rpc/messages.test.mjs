@@ -1,4 +1,4 @@
-// Messages of a socket as a turn takes them: each as soon as it is there, or when the task ends, and one after the other.
+// Messages of a socket as a turn processes them: each as soon as it arrives, or when the task ends, and one after the other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { connect } from "../../dist/index.js";
@@ -28,7 +28,7 @@ async function begun(t) {
   return { client, turn, tell, heard, ended, sockets };
 }
 
-test("a message is taken before the socket's event is over", async (t) => {
+test("a message is processed before the socket's event ends", async (t) => {
   const { turn, tell, heard, ended } = await begun(t);
   tell(item("started", ""), delta("Hel"));
   assert.equal(turn.snapshot().threads[0].messages[0].content, "Hel");
@@ -38,7 +38,7 @@ test("a message is taken before the socket's event is over", async (t) => {
   assert.equal(turn.snapshot().threads[0].messages[0].content, "Hello");
 });
 
-test("pieces of one message that arrive in one task are taken when it ends, or before what comes after them", async (t) => {
+test("pieces of one message that arrive in one task are processed when it ends, or before the next message", async (t) => {
   const { turn, tell, heard, ended } = await begun(t);
   const content = () => turn.snapshot().threads[0].messages[0].content;
   tell(item("started", ""), delta("a"), delta("b"), delta("c"));
@@ -52,7 +52,7 @@ test("pieces of one message that arrive in one task are taken when it ends, or b
   assert.deepEqual(said, ["a", "b", "c", "d", "e", "f"]);
 });
 
-test("messages that come while pieces are told are told after all that came before", async (t) => {
+test("messages that come while pieces are delivered are delivered after all earlier ones", async (t) => {
   const { turn, tell, heard, ended } = await begun(t);
   const nested = { b: "x", d: "y" };
   turn.on("model.message.delta", ({ content }) => {
@@ -67,7 +67,7 @@ test("messages that come while pieces are told are told after all that came befo
   assert.deepEqual(numbers, [...numbers].sort((a, b) => a - b));
 });
 
-test("a listener to native messages that comes in the midst of a task gets those that were not taken yet", async (t) => {
+test("a listener to native messages that is added within a task gets those that were not processed yet", async (t) => {
   const { turn, tell, ended } = await begun(t);
   tell(item("started", ""), delta("a"), delta("b"));
   const natives = [];
@@ -88,7 +88,7 @@ test("a connection that closes ends the stream after the pieces before it", asyn
   assert.equal(turn.snapshot().threads[0].messages[0].content, "abc");
 });
 
-test("a message that comes while another one is told is told after it", async (t) => {
+test("a message that comes while another one is delivered is delivered after it", async (t) => {
   const { turn, tell, heard, ended } = await begun(t);
   let isTold = false;
   turn.on("model.message", () => {
@@ -103,7 +103,7 @@ test("a message that comes while another one is told is told after it", async (t
   assert.equal(turn.snapshot().threads[0].messages[0].content, "abc");
 });
 
-test("a listener that closes the client ends the stream, and nothing is taken after that", async (t) => {
+test("a listener that closes the client ends the stream, and nothing is processed after that", async (t) => {
   const { client, turn, tell, heard, ended } = await begun(t);
   turn.on("model.message", () => client.close());
   tell(item("started", ""));
@@ -114,7 +114,7 @@ test("a listener that closes the client ends the stream, and nothing is taken af
   assert.equal(turn.status, "incomplete");
 });
 
-test("lone surrogates are replaced, and line ends stay inside of their message", async (t) => {
+test("lone surrogates are replaced, and line ends stay inside their message", async (t) => {
   const { turn, tell, ended } = await begun(t);
   tell(item("started", ""), delta("a\ud800\n"));
   assert.equal(turn.snapshot().threads[0].messages[0].content, "a\ufffd\n");

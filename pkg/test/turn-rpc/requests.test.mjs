@@ -35,7 +35,7 @@ test("a response may have its members in another order, blanks, and line ends be
   assert.equal((await client.agents.getSession("s1")).id, "s1");
 });
 
-test("an error is an ApiError with all that it says", async (t) => {
+test("an error is an ApiError with all its fields", async (t) => {
   const { session } = await serveSession(t, { "turn/start": refuse(-32600, "failed to start turn: thread `s1` already has a running turn", { a: [1] }) });
   const turn = session.createTurn({ input: "Hello" });
   const { error } = await collect(turn.stream());
@@ -46,14 +46,14 @@ test("an error is an ApiError with all that it says", async (t) => {
   assert.equal(turn.status, "unstarted");
 });
 
-test("codes that say what a status says have one", async (t) => {
+test("codes with a matching status have that status", async (t) => {
   const { client } = await serveRpc(t, { "thread/get": [refuse(-32043, "forbidden"), refuse(-32600, "nothing"), refuse(-32602, "params")] });
   const statuses = [];
   for (let round = 0; round < 3; round += 1) statuses.push((await failure(client.agents.getSession("s1"))).status);
   assert.deepEqual(statuses, [403, 404, undefined]);
 });
 
-test("a response that is no response is a ProtocolError", async (t) => {
+test("an invalid response is a ProtocolError", async (t) => {
   const answers = [(id) => `{"id":"${id}","result":`, (id) => `[{"id":"${id}"}]`, (id) => `{"jsonrpc":"2.0","id":"${id}"}`];
   const { client } = await serveRpc(t, {
     "thread/get": ({ id, peer, count }) => {
@@ -117,7 +117,7 @@ test("a late response to an aborted request is no event of a turn that is read",
   await reading;
 });
 
-test("requests that were given up are not kept, however many", async (t) => {
+test("abandoned requests are not kept, however many", async (t) => {
   const kept = new Set();
   const { set } = Map.prototype;
   Map.prototype.set = function (key, value) {
@@ -138,7 +138,7 @@ test("requests that were given up are not kept, however many", async (t) => {
   assert.equal(kept.size, 1);
 });
 
-test("a response beyond `maxFrameBytes` is a ProtocolError, and costs the others nothing", async (t) => {
+test("a response beyond `maxFrameBytes` is a ProtocolError, and does not affect the others", async (t) => {
   const { server, client } = await serveRpc(t, {
     "thread/get": ({ params }) => ({ thread: { ...thread(params.thread_id), preview: "x".repeat(params.thread_id === "large" ? 2000 : 200) } }),
   }, { maxFrameBytes: 2000 });
@@ -178,7 +178,7 @@ test("after a request without an answer, and without other messages, the connect
   assert.equal(server.peers.length, 2);
 });
 
-test("a slow request does not cost the connection on which other things come", async (t) => {
+test("a slow request does not drop a connection that brings other messages", async (t) => {
   const { server, client } = await serveRpc(t, {
     "thread/get": async ({ params }) => (params.thread_id === "slow" ? SILENCE : { thread: thread(params.thread_id) }),
   }, { connectTimeout: 100 });
@@ -191,7 +191,7 @@ test("a slow request does not cost the connection on which other things come", a
   assert.equal(server.peers.length, 1);
 });
 
-test("options of sessions and turns go to the server under its names", async (t) => {
+test("options of sessions and turns are sent to the server under its names", async (t) => {
   const { server, client } = await serveRpc(t, { "turn/start": saying("Hello") });
   const session = await client.agents.createSession("Agent", { title: "Mine", sessionOptions: { model: "big", modelProvider: "p", workspaceId: "ws_9" } });
   const { params } = await server.until("thread/start");
@@ -206,7 +206,7 @@ test("options of sessions and turns go to the server under its names", async (t)
   assert.equal("mode" in (await server.until("turn/start", 2)).params, false, "they are of one turn");
 });
 
-test("a session of Codex is named once it is there, and only if it has a title", async (t) => {
+test("a session of Codex is named once it exists, and only if it has a title", async (t) => {
   const { server, client } = await serveRpc(
     t,
     {

@@ -7,7 +7,7 @@ import { heldSockets, say, saying, serveRpc, serveSession, turn } from "../suppo
 
 const MOST = 16 * 1024 * 1024;
 
-test("what a server does not take is not heaped up", async (t) => {
+test("messages that a server does not read are not buffered without limit", async (t) => {
   const { sockets, webSocket } = heldSockets();
   const { server, client } = await serveRpc(t, {}, { webSocket });
   await client.agents.getSession("s1");
@@ -20,7 +20,7 @@ test("what a server does not take is not heaped up", async (t) => {
   assert.deepEqual(server.requests.filter(({ method }) => method === "thread/get").map(({ params }) => params.thread_id), ["s1", "s3"]);
 });
 
-test("what is to be sent counts with what waits", async (t) => {
+test("a message to be sent counts with the buffered ones", async (t) => {
   const { sockets, webSocket } = heldSockets();
   const { server, session } = await serveSession(t, { "turn/start": saying("Hello") }, { webSocket, reconnect: false });
   sockets[0].buffered = MOST / 2;
@@ -34,7 +34,7 @@ test("what is to be sent counts with what waits", async (t) => {
   assert.equal(textOf(other), "Hello");
 });
 
-test("a message that is too large by itself is refused for good, and costs nothing else", async (t) => {
+test("a message that is too large by itself is refused for good, and affects nothing else", async (t) => {
   const { sockets, webSocket } = heldSockets();
   const { server, session } = await serveSession(t, { "turn/start": saying("Hello") }, { webSocket });
   const played = session.createTurn({ input: "x".repeat(MOST) });
@@ -52,7 +52,7 @@ test("a message that is too large by itself is refused for good, and costs nothi
   assert.equal(server.peers.length, 1);
 });
 
-test("what a turn needs and cannot ask for fails its stream, and is read on another connection", async (t) => {
+test("a request that a turn needs and cannot send fails its stream, and is read on another connection", async (t) => {
   const { sockets, webSocket } = heldSockets();
   const { server, session } = await serveSession(t, { "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }) }, { webSocket });
   const played = session.createTurn({ input: "Hello" });
@@ -72,7 +72,7 @@ test("what a turn needs and cannot ask for fails its stream, and is read on anot
   assert.match(causes[0].message, /bytes wait/);
 });
 
-test("a sign of life that cannot be asked for is asked for later", async (t) => {
+test("a ping that cannot be sent is sent later", async (t) => {
   const { sockets, webSocket } = heldSockets();
   const { server, session } = await serveSession(t, { "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }) }, { webSocket, idleTimeout: 400 });
   const played = session.createTurn({ input: "Hello" });

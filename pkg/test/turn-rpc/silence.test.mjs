@@ -1,4 +1,4 @@
-// Silence by the clocks that are usual. In a file of its own: after another test on mocked timers in the same process,
+// Silence by the default clocks. In a file of its own: after another test on mocked timers in the same process,
 // the interval of this one did not run in Node 20.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import { collect, textOf } from "../support/collect.mjs";
 import { say, serveTimed, SILENCE, turn } from "../support/turn-rpc.mjs";
 
-test("a connection on which a turn is read is asked for signs of life, and noticed to be dead within its clock", async (t) => {
+test("a connection on which a turn is read is pinged, and found dead within its clock", async (t) => {
   let isDead = false;
   let heard = 0;
   const { server, client, pass, until } = await serveTimed(t, {

@@ -52,7 +52,7 @@ async function serveTurn(t, handlers) {
   return { ...world, turn, ended };
 }
 
-test("what is said goes to the turn by its id, and comes back with its words and its place", async (t) => {
+test("a message goes to the turn by its id, and comes back with its text and its place", async (t) => {
   const { server, turn, ended, finish, sent } = await serveTurn(t);
   assert.equal(await turn.steer("Go on", { deadline: 5000 }), undefined);
   const image = { type: "image", url: "https://server/a.png" };
@@ -73,7 +73,7 @@ test("what is said goes to the turn by its id, and comes back with its words and
   assert.equal(sent("turn/start").length, 1);
 });
 
-test("while a turn is being started, it is waited for", async (t) => {
+test("while a turn is being started, the message waits for it", async (t) => {
   let start;
   const { session, finish, sent } = await serve(t, { "turn/start": ({ id, peer }) => void (start = () => peer.reply(id, { turn: record("u1") })) ?? SILENCE });
   const turn = session.createTurn({ input: "Hello" });
@@ -90,7 +90,7 @@ test("while a turn is being started, it is waited for", async (t) => {
   await ended;
 });
 
-test("nothing is sent to a turn that has not begun, or is over", async (t) => {
+test("nothing is sent to a turn that has not begun, or has ended", async (t) => {
   const { session, finish, sent } = await serve(t);
   const turn = session.createTurn({ input: "Hello" });
   const early = await failure(turn.steer("Go on"));
@@ -106,7 +106,7 @@ test("nothing is sent to a turn that has not begun, or is over", async (t) => {
   assert.deepEqual([sent("turn/steer").length, sent("turn/start").length], [0, 1]);
 });
 
-test("what breaks a rule is not sent", async (t) => {
+test("an invalid message is not sent", async (t) => {
   const { turn, ended, finish, sent } = await serveTurn(t);
   const answer = { type: "user.tool_response", thread_id: "main", tool_call_id: "c", content: "42" };
   for (const input of ["", " ", [], null, undefined, answer, { type: "user.message", content: [] }, { type: "user.message", content: [{ type: "video", url: "x" }] }]) {
@@ -131,7 +131,7 @@ test("a refusal is the server's, and the turn goes on", async (t) => {
   assert.deepEqual([sent("turn/steer").length, sent("turn/start").length], [1, 1]);
 });
 
-test("what may have got lost with its connection is not said twice", async (t) => {
+test("a message that may have been lost with its connection is not sent twice", async (t) => {
   const { server, turn, ended, finish, sent } = await serveTurn(t, { "turn/steer": () => SILENCE });
   const said = failure(turn.steer("Go on"));
   await server.until("turn/steer");
@@ -144,7 +144,7 @@ test("what may have got lost with its connection is not said twice", async (t) =
   assert.equal(sent("turn/steer").length, 1);
 });
 
-test("the gateway takes nothing more while a turn runs", async (t) => {
+test("the gateway accepts no message while a turn runs", async (t) => {
   const { server, session } = await serveSession(t, { "turn/start": saying("Hello") });
   assert.equal(session.capabilities.steer, false);
   const turn = session.createTurn({ input: "Hello" });
@@ -155,7 +155,7 @@ test("the gateway takes nothing more while a turn runs", async (t) => {
   assert.equal(server.count("turn/steer"), 0);
 });
 
-test("a second turn waits until the first is over, however each is started", async (t) => {
+test("a second turn waits until the first is over, whichever way each is started", async (t) => {
   const { session, finish, sent } = await serve(t);
   const turns = ["one", "two", "three"].map((input) => session.createTurn({ input }));
   const first = collect(turns[0].stream());

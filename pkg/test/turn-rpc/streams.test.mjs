@@ -7,7 +7,7 @@ import { answer, command, kept, say, saying, serveRpc, serveSession, SILENCE, th
 
 const types = (events) => events.map(({ type }) => type);
 
-test("a turn is started under an id of the client's, once the connection hears of its thread", async (t) => {
+test("a turn is started under an id of the client's, once the connection is subscribed to its thread", async (t) => {
   const { server, session } = await serveSession(t, { "turn/start": saying("Hel", "lo") });
   const played = session.createTurn({ input: "Hello" });
   const { events, error } = await collect(played.stream());
@@ -88,7 +88,7 @@ test("messages of other threads and turns are not this turn's", async (t) => {
   assert.equal(types(events).includes("unknown"), false);
 });
 
-test("binary messages are passed over, and what is no JSON is an unknown event at most", async (t) => {
+test("binary messages are skipped, and what is not JSON is an unknown event at most", async (t) => {
   const { server, session } = await serveSession(t, {
     "turn/start": ({ params, peer, id }) => {
       peer.reply(id, { turn: turn(params.turn_id) });
@@ -108,7 +108,7 @@ test("binary messages are passed over, and what is no JSON is an unknown event a
   assert.equal(server.peers.length, 1);
 });
 
-test("two turns in two sessions go by on one connection, piece by piece", async (t) => {
+test("two turns in two sessions are read on one connection, piece by piece", async (t) => {
   const { server, client } = await serveRpc(t, { "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }) });
   const sessions = [await client.agents.createSession("Chat"), await client.agents.createSession("Agent")];
   const turns = sessions.map((session) => session.createTurn({ input: "Hello" }));
@@ -150,7 +150,7 @@ test("a stream that is left: its late messages and responses do no harm", async 
   assert.deepEqual(unhandled, []);
 });
 
-test("a message beyond `maxFrameBytes` ends the turn's stream with a ProtocolError, and costs the others nothing", async (t) => {
+test("a message beyond `maxFrameBytes` ends the turn's stream with a ProtocolError, and does not affect the others", async (t) => {
   const { server, client } = await serveRpc(t, {
     "turn/start": ({ params }) => ({ turn: turn(params.turn_id) }),
   }, { maxFrameBytes: 2000 });
@@ -170,7 +170,7 @@ test("a message beyond `maxFrameBytes` ends the turn's stream with a ProtocolErr
   assert.equal(server.peers.length, 1);
 });
 
-test("what a call puts out is in the snapshot by stream, and in events of their own", async (t) => {
+test("a call's output is in the snapshot by stream, and in events of their own", async (t) => {
   let written;
   const { session } = await serveSession(t, {
     "turn/start": ({ params, peer, id }) => {
@@ -209,7 +209,7 @@ test("what a call puts out is in the snapshot by stream, and in events of their 
   assert.deepEqual(heard.slice(0, 3), [["c1", "stdout", "one\n"], ["c1", "stderr", "oops\n"], ["c1", "stdout", "two\n"]]);
 });
 
-test("news of the turn are in the snapshot, and in events of their own", async (t) => {
+test("notices of the turn are in the snapshot, and in events of their own", async (t) => {
   let peer, of;
   const { session } = await serveSession(t, {
     "turn/start": (request) => {
@@ -249,7 +249,7 @@ test("news of the turn are in the snapshot, and in events of their own", async (
   assert.equal(heard[0].sequence_number, 2);
 });
 
-test("the history has what each turn was given, although the records do not", async (t) => {
+test("the history has each turn's input, although the records do not", async (t) => {
   const of = { thread_id: "s1" };
   const events = (turn_id, question, said) => [
     kept(1, "turnStarted", { workspaceId: "ws_1", threadId: "s1", turn: turn(turn_id), input: [{ type: "text", text: question }] }),

@@ -25,7 +25,7 @@ test("a thread that the server has closed is subscribed to before the next turn,
   assert.deepEqual(server.asked, ["thread/get", "thread/start", "turn/start", "thread/start", "turn/start"]);
 });
 
-test("words that only look like that close nothing", async (t) => {
+test("similar messages close nothing", async (t) => {
   const { server, session, peer } = await heard(t, { "turn/start": saying("Hello") });
   peer.tell(["x/y", { threadId: "s1", note: "thread/closed" }]);
   peer.write('{"thread/closed":');
@@ -34,7 +34,7 @@ test("words that only look like that close nothing", async (t) => {
   assert.equal(server.count("thread/start"), 1);
 });
 
-test("a start that is refused on a thread that was heard of is sent once more, after a subscription", async (t) => {
+test("a start that is refused on a subscribed thread is sent once more, after a subscription", async (t) => {
   const { server, session } = await heard(t, { "turn/start": [saying("Hello"), UNLOADED, saying("Again")] });
   const next = session.createTurn({ input: "Next" });
   const { events, error } = await collect(next.stream());
@@ -56,7 +56,7 @@ test("the same of a start without a stream", async (t) => {
   assert.equal(starts(server).length, 3);
 });
 
-test("what is refused then is refused for good", async (t) => {
+test("a second refusal is final", async (t) => {
   const { server, session } = await heard(t, { "turn/start": [saying("Hello"), UNLOADED, refuse(-32600, "already has a running turn"), saying("Third")] });
   const next = session.createTurn({ input: "Next" });
   const { error } = await collect(next.stream());
@@ -78,7 +78,7 @@ test("where the subscription is refused, too, nothing is sent again; the next tu
   assert.deepEqual(server.asked.slice(3), ["turn/start", "thread/start", "thread/start", "turn/start"]);
 });
 
-test("a first start that is refused was subscribed to in the same breath: it is not sent again", async (t) => {
+test("a refused first start is not sent again, since it has just subscribed", async (t) => {
   const { server, session } = await serveSession(t, { "turn/start": [UNLOADED, saying("Hello")] });
   assert.match((await collect(session.createTurn({ input: "First" }).stream())).error.message, /is not loaded/);
   assert.equal(starts(server).length, 1);
@@ -104,7 +104,7 @@ test("a start at which something went wrong in the server is looked for, and not
   assert.equal(starts(server).length, 2);
 });
 
-test("a cancellation on a connection that hears of the thread no longer: the same", async (t) => {
+test("a cancellation on a connection that is no longer subscribed to the thread: the same", async (t) => {
   const { server, session } = await heard(t, {
     "turn/start": [saying("Hello"), ({ params }) => ({ turn: turn(params.turn_id) })],
     "turn/cancel": [
@@ -130,7 +130,7 @@ test("reads that find nothing do not subscribe to anything", async (t) => {
   assert.equal(server.count("thread/start"), 1);
 });
 
-test("a goodbye from before a subscription does not undo it", async (t) => {
+test("a close notice from before a subscription does not undo it", async (t) => {
   const { server, session, peer } = await heard(t, {
     "thread/start": ({ params, count, peer, id }) => {
       if (count === 0) return { thread: thread(params.thread_id) };
@@ -171,7 +171,7 @@ test("a thread that the server closes while its turn is read is subscribed to at
   assert.deepEqual(server.asked.slice(1), ["thread/start", "turn/start", "thread/start", "turn/get", "turn/items", "turn/timeline"]);
 });
 
-test("a goodbye behind the end of a turn is no reason to read it again", async (t) => {
+test("a close notice after the end of a turn does not read the turn again", async (t) => {
   const { server, session } = await serveSession(t, {
     "turn/start": ({ params, peer, id }) => {
       peer.reply(id, { turn: turn(params.turn_id) });
@@ -201,7 +201,7 @@ function forgetful() {
   return { handlers, threads };
 }
 
-test("a conversation that the server has lost does not go on as if nothing was", async (t) => {
+test("a conversation that the server has lost is an error when it continues", async (t) => {
   const { handlers, threads } = forgetful();
   const { server, client } = await serveRpc(t, handlers);
   const session = await client.agents.createSession("Agent");
@@ -242,7 +242,7 @@ test("the same where the first turn was running", async (t) => {
   assert.equal(starts(server).length, 1);
 });
 
-test("the same of a session that was only read", async (t) => {
+test("the same for a session that was only read", async (t) => {
   const { handlers, threads } = forgetful();
   const { server, client, dial } = await serveRpc(t, handlers);
   const { id } = await client.agents.createSession("Agent");
@@ -270,7 +270,7 @@ test("a server that does not always say when it made a thread has not lost it", 
   assert.ok(starts(server).length >= forms.length);
 });
 
-test("a session in which nothing was said yet is made again as it was", async (t) => {
+test("a session without messages is created again as it was", async (t) => {
   const { handlers, threads } = forgetful();
   const { server, client } = await serveRpc(t, handlers);
   const session = await client.agents.createSession("Agent", { title: "Mine", sessionOptions: { model: "big" } });

@@ -32,7 +32,7 @@ async function serve(t, begun = () => {}) {
   return { ...world, session, finish };
 }
 
-test("what the agent asks for is seen, and can be answered", async (t) => {
+test("the agent's question is shown, and can be answered", async (t) => {
   const { server, session, finish } = await serve(t, (peer) => peer.write(QUESTION));
   const turn = session.createTurn({ input: "Go" });
   const ended = turn.waitForCompletion();
@@ -45,7 +45,7 @@ test("what the agent asks for is seen, and can be answered", async (t) => {
   assert.equal((await ended).status, "done");
 });
 
-test("the server is not asked how the turn stands", async (t) => {
+test("the server gets no request for the turn's state", async (t) => {
   const { server, session } = await serveSession(t, { "turn/start": saying("Hello") });
   const turn = session.createTurn({ input: "Hi" });
   assert.equal((await turn.waitForCompletion()).status, "done");

@@ -7,7 +7,7 @@ import { answer, say, saying, serveRpc, SILENCE, thread, turn } from "../support
 const there = { "thread/start": ({ params }) => ({ thread: { ...thread(params.thread_id), workspace_id: params.workspace_id }, sandbox: { mode: "FullAccess" } }) };
 const workspaces = (server) => server.requests.filter(({ method }) => method === "thread/start").map(({ params }) => params.workspace_id);
 
-test("a connection that comes back says where the session is", async (t) => {
+test("a new connection names the session's workspace", async (t) => {
   const dropping = ({ params, peer, id }) => {
     peer.reply(id, { turn: turn(params.turn_id) });
     setTimeout(() => peer.drop(), 10);
@@ -23,7 +23,7 @@ test("a connection that comes back says where the session is", async (t) => {
   assert.deepEqual(workspaces(server), ["mine", "mine"]);
 });
 
-test("a session that is read again is where the server has it", async (t) => {
+test("a session that is read again is in the server's workspace", async (t) => {
   const { server, client } = await serveRpc(t, {
     "thread/get": ({ params }) => ({ thread: { ...thread(params.thread_id), workspace_id: "theirs" } }),
     "turn/start": saying(({ begin, end }) => [begin(), end()]),

@@ -174,11 +174,11 @@ export async function resuming(session: Session, signal: AbortSignal): Promise<T
   turn?.stream({ ...clocks, reconnect: persistence });
   await turn?.waitForCompletion({ ...clocks, reconnect: persistence });
   await turn?.state(clocks);
-  // @ts-expect-error A client has no end.
+  // @ts-expect-error A client has no deadline.
   await connect({ baseUrl: "https://gateway.example", deadline: 1000 });
   // @ts-expect-error It is an object of limits, or `false`.
   turn?.stream({ reconnect: true });
-  // @ts-expect-error A question is asked once.
+  // @ts-expect-error A single request takes no such option.
   await turn?.state({ reconnect: false });
   return turn;
 }

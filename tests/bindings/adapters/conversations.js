@@ -1,4 +1,4 @@
-// What the adapters' pages stand on: the conversations of the protocol that the address names.
+// The base of the adapters' pages: the conversations of the protocol in the page's address.
 import { connect } from "turnwire";
 import { Conversations } from "turnwire/conversation";
 

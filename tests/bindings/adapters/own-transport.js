@@ -1,4 +1,4 @@
-// A transport that is not turnwire's: it repeats the message.
+// A transport without turnwire: it repeats the message.
 export const own = {
   sendMessages: async ({ messages }) => {
     const { text } = messages.at(-1).parts[0];

@@ -1,4 +1,4 @@
-// The same app's readers on a server. Its components are compiled where they run.
+// The same app's readers on a server. Its components are compiled at run time.
 import "@angular/compiler";
 import { Component, computed, provideZonelessChangeDetection } from "@angular/core";
 import { bootstrapApplication } from "@angular/platform-browser";

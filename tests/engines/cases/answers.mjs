@@ -1,15 +1,15 @@
-// What a request can be answered with in place of a stream: statuses, silence, other people's pages.
+// Answers in place of a stream: statuses, silence, pages of portals.
 import { apiError, incomplete, networkError, unexpected } from "./case.mjs";
 import { fails, heals, on, recovers, refuses, RUNNING } from "./case.mjs";
 
 const cut = on("create", "eof:3");
 
-/** Answers to the request that starts the turn. Nothing is ever sent twice that may have been taken. */
+/** Answers to the request that starts the turn. Nothing that the server may have accepted is sent twice. */
 const starting = [
   ...[400, 403, 404, 409, 412, 422].map((status) =>
     refuses(`start ${status}`, on("create", `status:${status}`), apiError(status), { posts: [status] }),
   ),
-  // Chromium by itself sends a request again that is answered so on a connection that it had used before.
+  // Chromium itself repeats a request that gets this answer on a reused connection.
   refuses("start 408", on("create", "status:408", { times: 0 }), apiError(408), { posts: "any" }),
   recovers("start 401, a new token is good", on("create", "status:401"), { token: "renewed", posts: [401, 200] }),
   refuses("start 401, no token is good", on("create", "status:401", { times: 0 }), apiError(401), {
@@ -40,10 +40,10 @@ const starting = [
   refuses("start 500 in plain text", on("create", "text-status:500"), apiError(500), { posts: [500] }),
 ];
 
-/** The answer to the start does not come, or is none. */
+/** The answer to the start does not come, or is not one. */
 const lost = [
   recovers("start lost", on("create", "lost"), { posts: [null], cursors: [0] }),
-  // Another client has said the same a moment ago.
+  // Another client has just sent the same message.
   recovers("start lost, the same was said before", on("create", "lost", { skip: 1 }), {
     earlier: 1,
     posts: [200, null],
@@ -124,10 +124,10 @@ const resuming = [
   recovers("resume slow, within connectTimeout", [cut, on("subscribe", "slow-head:300")], { cursors: [3] }),
 ];
 
-/** What no subscription gets over. */
+/** Failures that end a subscription for good. */
 const DEAD = ["status:500", "eof-bytes:0", "reset-bytes:0", "stall-bytes:0", "portal", "slow-head:1500"];
 
-/** A turn whose stream cannot be had any more is waited for while it runs, and read when it has ended. */
+/** A turn without a stream is polled while it runs, and read when it has ended. */
 const dead = DEAD.flatMap((fault) => {
   const always = [cut, on("subscribe", fault, { times: 0 })];
   const connect = { connectTimeout: 300, idleTimeout: 150, reconnect: { maxAttempts: 3 } };

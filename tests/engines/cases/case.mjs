@@ -1,7 +1,7 @@
-// What a case is: a script, the faults that its requests meet, and what must come of it.
+// What a case is: a script, the faults that its requests meet, and the required outcome.
 //
 // A case's `faults` are the gateway's: `on` names the kind of request, `fault` what happens to it.
-// Every case demands that exactly one turn was begun, besides those that were there `earlier`.
+// Every case demands that exactly one turn was begun, besides the `earlier` ones.
 
 /** A short wait between tries keeps a case under a second. */
 const RECONNECT = { baseDelay: 10, maxDelay: 50 };
@@ -9,7 +9,7 @@ const RECONNECT = { baseDelay: 10, maxDelay: 50 };
 /** A fault that the next request of a kind meets; `times: 0` is for all of them, `skip` lets some pass. */
 export const on = (request, fault, more = {}) => ({ on: request, fault, ...more });
 
-/** What every case has unless it says otherwise. One that is `slow` is not for quick runs. */
+/** The defaults of a case. A `slow` one is not for quick runs. */
 function caseOf(name, faults, expects, { script = "plain", pace = 1, connect, ...rest }) {
   const { reconnect, ...options } = connect ?? {};
   const connection = { reconnect: reconnect === false ? false : { ...RECONNECT, ...reconnect }, ...options };
@@ -30,29 +30,29 @@ function caseOf(name, faults, expects, { script = "plain", pace = 1, connect, ..
 export const recovers = (name, faults, options = {}) =>
   caseOf(name, faults, { outcome: "recovers", reference: "whole" }, options);
 
-/** As `recovers`, but the server gave numbers that cannot be trusted: the events count, not their numbers. */
+/** As `recovers`, but the server's numbers cannot be trusted: the events are compared, not their numbers. */
 export const delivers = (name, faults, options = {}) =>
   caseOf(name, faults, { outcome: "delivers", reference: "whole" }, options);
 
-/** The server cannot give the events of these numbers any more, but the snapshot is whole in the end. */
+/** The server can no longer send the events of these numbers, but the snapshot is whole in the end. */
 export const heals = (name, faults, options = {}) =>
   caseOf(name, faults, { outcome: "heals", reference: "whole" }, options);
 
-/** The stream ends with this error, and what had come is kept. */
+/** The stream ends with this error, and the received events are kept. */
 export const fails = (name, faults, error, options = {}) =>
   caseOf(name, faults, { outcome: "fails", reference: "kept", error }, options);
 
-/** The turn does not start: nothing has come, the server has no turn, and this one counts as unstarted. */
+/** The turn does not start: nothing was received, the server has no turn, and this one counts as unstarted. */
 export const refuses = (name, faults, error, options = {}) =>
   caseOf(name, faults, { outcome: "refuses", error }, options);
 
-/** The server's numbers make no sense: it ends in a bounded time, with no event twice. */
+/** The server's numbers are invalid: the turn ends in a bounded time, with no event twice. */
 export const settles = (name, faults, options = {}) => caseOf(name, faults, { outcome: "settles" }, options);
 
-/** The relay does not have the rest: the agent's history has it, if it keeps one, and else what came is kept. */
+/** The relay does not have the rest: the agent's history has it, if it keeps one; otherwise the received events are kept. */
 export const loses = (name, faults, options = {}) => caseOf(name, faults, { outcome: "loses" }, options);
 
-/** Errors as they are expected. */
+/** The expected errors. */
 export const apiError = (status) => ({ name: "ApiError", code: "http", status });
 export const networkError = { name: "ConnectionError", code: "network" };
 export const timeout = { name: "ConnectionError", code: "timeout" };

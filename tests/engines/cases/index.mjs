@@ -1,4 +1,4 @@
-// All cases, by what they are about.
+// All cases, by subject.
 import { ANSWERS } from "./answers.mjs";
 import { NONSENSE } from "./nonsense.mjs";
 import { NUMBERED } from "./numbered.mjs";

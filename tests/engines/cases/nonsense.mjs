@@ -1,4 +1,4 @@
-// What no server should send: numbers that are none or run backwards, another turn's events, events
+// What no server should send: numbers that are invalid or run backwards, another turn's events, events
 // after the end.
 import { delivers, on, recovers, settles } from "./case.mjs";
 

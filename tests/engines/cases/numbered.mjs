@@ -1,4 +1,4 @@
-// The same cases where the server numbers its events in their JSON, as the vendor's reference pages have it, and writes
+// The same cases where the server numbers its events in their JSON, as in the vendor's reference pages, and writes
 // no `id:`; and servers that do both.
 import { on, recovers } from "./case.mjs";
 import { ANSWERS } from "./answers.mjs";

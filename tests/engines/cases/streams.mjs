@@ -4,7 +4,7 @@ import { aborted, fails, frameTooLarge, heals, incomplete, on, recovers, RUNNING
 /** `plain` has 61 events, of which the first is `turn.created` and the last `turn.done`. */
 const LAST = 61;
 
-/** The stream of the start ends early, so that there is a subscription to hurt. */
+/** The stream of the start ends early, so that there is a subscription to break. */
 const cut = on("create", "eof:3");
 
 const ends = [
@@ -151,7 +151,7 @@ const waits = [
   }),
 ];
 
-/** The caller wants no more: the turn goes on when a signal is aborted, and ends when it is cancelled. */
+/** The caller stops reading: the turn goes on when a signal is aborted, and ends when it is cancelled. */
 const leaving = [
   fails("abort while it streams", [], aborted, { pace: 5, at: { 7: "abort" }, kept: 7, atLeast: true, cursors: [] }),
   fails("abort while it stalls", on("create", "stall:3"), aborted, { abortAfter: 150, kept: 3, cursors: [] }),

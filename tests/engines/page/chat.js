@@ -1,4 +1,4 @@
-// The same as life.js with a conversation: it takes up again what runs, and shows each message once.
+// The same as life.js with a conversation: it resumes a running turn, and shows each message once.
 import { connect } from "/dist/index.js";
 import { Conversations } from "/dist/conversation.js";
 import { BASE_URL, snapshotOf, uncut } from "./report.js";
@@ -13,13 +13,13 @@ addEventListener("pageshow", ({ persisted }) => {
   if (persisted) life.persisted += 1;
 });
 chat.on("turn", (turn) => {
-  // One object reads a turn, however often its page comes back.
+  // One object reads a turn, however often its page returns.
   if (life.turn === turn) return;
   life.turn = turn;
   turn.on("event", ({ sequence_number }) => life.numbers.push(sequence_number));
 });
 
-/** What a test wants to know of the turn at this moment. */
+/** The turn's present state, for the test. */
 life.look = () => {
   const { turn, numbers, persisted } = life;
   const shown = chat.messages.get().map(({ role, text }) => [role, text]);

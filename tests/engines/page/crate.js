@@ -1,5 +1,5 @@
-// Plays cases with the crate's own client, by its classes for JavaScript. They are put behind the names of the package, so
-// that both play the same cases, and come to the same.
+// Plays cases with the crate's own client, by its classes for JavaScript. They have the names of the package, so
+// that both play the same cases, with the same outcomes.
 import init, { Client } from "/classes/turnwire.js";
 import * as turnwire from "/dist/index.js";
 import { play } from "./play.js";
@@ -7,7 +7,7 @@ import { offer } from "./player.js";
 
 await init();
 
-/** What watches the requests of a session, by its id. The crate knows only the page's `fetch`. */
+/** The watchers of sessions' requests, by session id. The crate knows only the page's `fetch`. */
 const watches = new Map();
 const platform = globalThis.fetch;
 globalThis.fetch = (request, init) => {
@@ -30,7 +30,7 @@ const CLASSES = {
   turn_failed: turnwire.TurnFailedError,
 };
 
-/** An error of the crate as the package has it. */
+/** An error of the crate in the package's form. */
 function adopted(error) {
   if (CLASSES[error?.code] === undefined) return error;
   const { code, message, status, cause } = error;
@@ -51,7 +51,7 @@ async function initOf(request) {
 
 const session = (made) => ({ createTurn: ({ input }) => new Turn(made.createTurn(input)) });
 
-/** What the package keeps of the server's own JSON, although the types, and so the crate, leave it out. */
+/** Members of the server's JSON that the package keeps, although the types, and so the crate, leave them out. */
 const withOutput = (value) => (value?.output ? { ...value, output: { ...value.output, type: "model.message" } } : value);
 
 const withResponse = (thread_id, call) =>

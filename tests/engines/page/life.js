@@ -1,4 +1,4 @@
-// A page as an application has it: it begins a conversation, and when it comes back it takes it up again.
+// A page as an application has it: it begins a conversation, and resumes it when it returns.
 import { connect } from "/dist/index.js";
 import { BASE_URL, snapshotOf, uncut } from "./report.js";
 
@@ -10,7 +10,7 @@ addEventListener("pageshow", ({ persisted }) => {
   if (persisted) life.persisted += 1;
 });
 
-/** What a test wants to know of the turn at this moment. */
+/** The turn's present state, for the test. */
 life.look = () => {
   if (life.failure !== undefined) throw life.failure;
   const { turn, numbers, persisted } = life;

@@ -1,10 +1,10 @@
-// A page that comes back to several conversations while their turns run.
+// A page that returns to several conversations while their turns run.
 import { connect } from "/dist/index.js";
 import { told } from "./report.js";
 
 const conversations = JSON.parse(new URLSearchParams(location.search).get("conversations"));
 
-/** What a test wants to know of each conversation at this moment, by its name. */
+/** The present state of each conversation, by its name. */
 globalThis.look = () => Object.fromEntries(states.map((state) => [state.name, state.look()]));
 
 const states = conversations.map(({ name, protocol, baseUrl, session, agentName }) => {

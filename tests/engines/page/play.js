@@ -41,14 +41,14 @@ export async function play(connect, plan, controller) {
   return report;
 }
 
-/** Another client says the same before. */
+/** Another client sends the same message first. */
 async function sayEarlier(connect, { session: id, script }) {
   const client = await connect({ baseUrl: BASE_URL, headers: { "x-turnwire-delay-ms": "0" }, reconnect: false });
   const session = await client.agents.getSession(id, { connectTimeout: 0 });
   await read(session.createTurn({ input: script }), [], { connectTimeout: 0 });
 }
 
-/** Waits for the end with a listener in place of a loop. */
+/** Waits for the end with a listener instead of a loop. */
 export async function wait(turn, events, options) {
   turn.on("event", (event) => events.push(plain(event)));
   try {
@@ -68,7 +68,7 @@ export function listen(turn) {
   return topics;
 }
 
-/** What a case does when the event of a certain number has come; anything else is a way to cut the connection. */
+/** The actions of cases at the event of a certain number; anything else is a way to cut the connection. */
 export async function act({ session, at, crash }, { sequence_number }, turn, controller) {
   const how = at?.[sequence_number];
   if (how === "cancel") await turn.cancel();

@@ -1,7 +1,7 @@
 // Plays cases: several at once, each reported when it has settled.
 import { told } from "./report.js";
 
-/** Lets a test have cases played: `play(plan, controller)` returns the report of one. */
+/** Plays cases on a test's order: `play(plan, controller)` returns the report of one. */
 export function offer(play) {
   const reports = [];
   const running = new Map();
@@ -15,7 +15,7 @@ export function offer(play) {
         (error) => reports.push([id, { failure: JSON.stringify(told(error)) }]),
       );
     },
-    /** Abandons a case that does not end, so that it takes no connection from the others. */
+    /** Abandons a case that does not end, so that it blocks no connection. */
     drop: (id) => running.get(id)?.abort(),
     /** The reports that have come since the last time. */
     take: () => reports.splice(0),

@@ -4,7 +4,7 @@ import { offer } from "./player.js";
 import { read, snapshotOf } from "./report.js";
 import { connect } from "/dist/index.js";
 
-/** What the coming requests of a session meet at a gateway. */
+/** Plans the faults of a session's next requests at a gateway. */
 async function setFaults(gateway, { id }, faults) {
   const body = JSON.stringify(faults);
   const response = await fetch(`${gateway}/_gateway/sessions/${id}/faults?ahead=true`, { method: "PUT", headers: { "content-type": "application/json" }, body });

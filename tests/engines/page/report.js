@@ -1,12 +1,12 @@
-// What can be seen of a turn from the page, as JSON.
+// What a page can see of a turn, as JSON.
 import { connect, TurnwireError } from "/dist/index.js";
 
 export const BASE_URL = `${location.origin}/demo`;
 
-/** A value without what JSON cannot say. */
+/** A value without members that JSON cannot have. */
 export const plain = (value) => JSON.parse(JSON.stringify(value));
 
-/** What an error says, and what caused it. */
+/** An error's fields, and its cause. */
 export function told(error) {
   if (!(error instanceof Error)) return String(error);
   const { name, message, code, status, retryAfter } = error;
@@ -14,7 +14,7 @@ export function told(error) {
   return plain({ name, message, code, status, retryAfter, cause, typed: error instanceof TurnwireError });
 }
 
-/** The snapshot; its error apart, since an `Error` is not JSON. */
+/** The snapshot; its error separately, since an `Error` is not JSON. */
 export function snapshotOf(turn) {
   const { error, ...rest } = turn.snapshot();
   return { ...plain(rest), error: error === null ? null : told(error) };
@@ -34,7 +34,7 @@ export async function read(turn, events, options, after = () => {}) {
 }
 
 /**
- * The same turn as a client sees it whose connection is never cut: fed with the gateway's log, up to
+ * The same turn as a client without cuts sees it: fed with the gateway's log, up to
  * the event of number `upTo`.
  */
 export async function uncut(sessionId, turnId, input, upTo = Infinity) {

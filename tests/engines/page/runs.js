@@ -48,7 +48,7 @@ async function run({ script, pace, recovery, faults = [], clocks, at }, controll
   const baseUrl = location.origin + BASES[recovery];
   const client = await connect({ baseUrl, protocol: "ag-ui", store: null, fetch: noting, reconnect: RECONNECT, ...clocks });
   const session = await client.agents.createSession("support-bot", recovery === "none" ? {} : { recovery });
-  // The client makes the session's id, so that the gateway has not heard of it.
+  // The client makes the session's id, so the gateway does not know it yet.
   await fetch(`/_gateway/sessions/${session.id}/faults?ahead=true`, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify(faults) });
   const turn = session.createTurn(script);
   const events = [];
@@ -60,7 +60,7 @@ async function run({ script, pace, recovery, faults = [], clocks, at }, controll
   return { turn, session, asked, events, error };
 }
 
-/** What was said and done in a turn, without ids and times that are new each time. */
+/** The content of a turn, without ids and times, which differ each time. */
 function conversation(turn) {
   const { threads, agent_state } = snapshotOf(turn);
   const messages = threads.flatMap(({ messages }) => messages);
@@ -73,7 +73,7 @@ function conversation(turn) {
   return plain({ said, agent_state: agent_state ?? null });
 }
 
-/** The texts that the events come to, in the order of their messages. */
+/** The texts of the events, in the order of their messages. */
 function texts(events) {
   const found = new Map();
   for (const { type, id, content, reasoning_content } of events) {

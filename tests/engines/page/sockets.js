@@ -23,7 +23,7 @@ async function turn({ script, pace, fault, cuts, clocks, at, mode = "Chat", rela
   let connections = 0;
   const webSocket = (address, protocols) => {
     connections += 1;
-    // The gateway's own parameters do not pass a relay.
+    // A relay does not forward the gateway's own parameters.
     if (relay) return new WebSocket(address, protocols);
     const url = new URL(address);
     url.searchParams.set("delay_ms", pace);
@@ -59,7 +59,7 @@ async function turn({ script, pace, fault, cuts, clocks, at, mode = "Chat", rela
   }
 }
 
-/** What was said and done in a turn, without names and times that are new each time. */
+/** The content of a turn, without names and times, which differ each time. */
 function conversation(turn) {
   const { status, threads } = snapshotOf(turn);
   const messages = ({ title, messages }) => messages.map(({ content, reasoning_content, finish_reason, tool_calls }) => ({

@@ -1,8 +1,8 @@
 // What can happen between a page and a relay that keeps the turn, and between the relay and its agent. The kinds of fault are those of
-// `../cases`; what must come of them is what `docs/resume.md` says of a turn behind a relay. With two relays it is the same.
+// `../cases`; the required outcomes are those of `docs/resume.md` for a turn behind a relay. With two relays it is the same.
 import { aborted, apiError, fails, frameTooLarge, heals, incomplete, loses, networkError, on, recovers, refuses, RUNNING, timeout, unexpected } from "../cases/case.mjs";
 
-/** The stream of the start ends early, so that there is a subscription to hurt. */
+/** The stream of the start ends early, so that there is a subscription to break. */
 const cut = on("create", "eof:3");
 const always = (fault) => [cut, on("subscribe", fault, { times: 0 })];
 const BRIEF = { connect: { connectTimeout: 800, idleTimeout: 150, reconnect: { maxAttempts: 3 } } };
@@ -37,7 +37,7 @@ const resets = [
 
 const silences = [
   recovers("stall:3", on("create", "stall:3"), { connect: { idleTimeout: 150 } }),
-  // Firefox hands an answer to the page only with the first byte of its body.
+  // Firefox passes an answer to the page only with the first byte of its body.
   recovers("stall-bytes:0, before the first frame", on("create", "stall-bytes:0"), {
     connect: { connectTimeout: 300, idleTimeout: 150 },
   }),
@@ -166,13 +166,13 @@ const resuming = [
   recovers("resume is sent to a portal", [cut, on("subscribe", "redirect-portal")]),
 ];
 
-/** A turn whose stream cannot be had any more: the agent is asked. */
+/** A turn whose stream is gone: the agent is asked. */
 const dead = ["status:500", "eof-bytes:0", "reset-bytes:0", "stall-bytes:0", "slow-head:1500"].flatMap((fault) => [
   heals(`resume ${fault}, always, while the turn runs`, always(fault), { ...RUNNING, ...BRIEF }),
   heals(`resume ${fault}, always, the turn has ended`, always(fault), { pace: 0, ...BRIEF }),
 ]);
 
-/** What no relay sends: its numbers are those of the log. */
+/** Answers that no relay sends: its numbers are those of the log. */
 const numbers = [
   ...["backwards", "huge", "negative", "words"].map((kind) => recovers(`numbers:${kind}:4`, on("create", `numbers:${kind}:4`))),
   recovers("after-done:5", on("create", "after-done:5"), { cursors: [] }),
@@ -192,7 +192,7 @@ const crashes = [
   }),
 ];
 
-/** What the agent does to the relay: its answers have the faults in `agent`. */
+/** Faults between the agent and the relay: the agent's answers have those in `agent`. */
 // The agent is slow: tirea's, if it had ended, would have the whole turn.
 const behind = [
   loses("the agent's stream breaks", [], { ...RUNNING, agent: [{ on: "create", fault: "reset:5" }] }),

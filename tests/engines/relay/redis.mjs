@@ -7,7 +7,7 @@ import { freePort, program, start } from "../programs.mjs";
 
 const SETTINGS = ["--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction"];
 
-/** Starts one, and returns its address and what ends it. */
+/** Starts one, and returns its address and a function that ends it. */
 export async function startRedis() {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "turnwire-redis-"));

@@ -1,4 +1,4 @@
-// Runs one case behind the relay, and holds what the page reports against the relay's log, the agent and its requests.
+// Runs one case behind the relay, and compares the page's report with the relay's log, the agent and its requests.
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../pkg/dist/index.js";
@@ -27,26 +27,26 @@ export async function run(world, protocol, player, one) {
   const outcome = expects[protocol] ?? expects.outcome;
   const direct = { baseUrl: `${world.agents[pace].url}/${protocol}`, protocol };
   await OUTCOMES[outcome](one, report, { frames, relayed, direct, session });
-  // A reset may take along what was on its way, and a busy machine may be late: then the start is sent again, and reaches the
+  // A reset may discard bytes in flight, and a busy machine may be late: then the start is sent again, and reaches the
   // agent once.
   judgeRequests({ posts: "any", ...expects, outcome: outcome === "doubts" ? "refuses" : outcome }, report, { requests, turns: begun.length });
   if (expects.waits !== undefined) judgeWaiting(expects.waits, report);
   return report.took;
 }
 
-/** All that the relay has of a turn, read without the package. */
+/** The relay's log of a turn, read without the package. */
 async function log({ baseUrl }, turn) {
   const response = await fetch(`${baseUrl}/_turnwire/v1/turns/${turn}/events?after=0`, { headers: { "turnwire-relay": "1" } });
   assert.equal(response.status, 200);
   return response.text();
 }
 
-/** The turn as a client sees it whose connection is never cut: fed with the relay's log. */
+/** The turn as a client without cuts sees it: fed with the relay's log. */
 async function uncut({ relayed, session, frames }, input) {
   const headers = { "content-type": "text/event-stream", "turnwire-relay": "1", "turnwire-log": "0" };
   const answer = (url, init) => (new Headers(init?.headers).has("turnwire-turn") ? new Response(frames, { headers }) : fetch(url, init));
   const client = await connect({ ...relayed, relay: true, reconnect: false, fetch: async (url, init) => answer(url, init) });
-  // In the session itself something may wait for an answer.
+  // In the session itself a call may be pending.
   const other = await client.agents.createSession(AGENT);
   const turn = other.createTurn({ input });
   const events = [];
@@ -58,7 +58,7 @@ async function uncut({ relayed, session, frames }, input) {
   return neutral({ sessions: [session, other.id], turn: turn.id, events, snapshot: turn.snapshot() });
 }
 
-/** The words of the turn as its agent keeps them, read without the relay. */
+/** The text of the turn as its agent keeps it, read without the relay. */
 async function kept({ direct, session }) {
   const client = await connect(direct);
   const { last } = await (await client.agents.getSession(session, { agentName: AGENT })).resume();
@@ -104,7 +104,7 @@ const OUTCOMES = {
     if (plan.script === "plain") assert.equal(texts.join(""), said(found.frames), "the words are the log's");
   },
 
-  /** The relay cannot say the rest, but the agent has it. */
+  /** The relay does not have the rest, but the agent does. */
   async heals({ expects }, report, found) {
     assertEnded(report, expects);
     assertOnce(report.events);
@@ -125,7 +125,7 @@ const OUTCOMES = {
     await assertBeginning(one, report, found);
   },
 
-  /** The start did not get through, and nothing says that it has not begun. */
+  /** The start did not arrive, and nothing shows that it has not begun. */
   async doubts(_, report) {
     assertErrors(report, [{ name: "IncompleteError", code: "incomplete" }]);
     assert.deepEqual([report.status, report.events], ["incomplete", []]);
@@ -138,7 +138,7 @@ const OUTCOMES = {
   },
 };
 
-/** What came is the beginning of the turn, and is kept. */
+/** The received events are the beginning of the turn, and are kept. */
 async function assertBeginning({ plan }, report, found) {
   const whole = await uncut(found, plan.script);
   const { events } = neutral({ ...report, sessions: [report.session] });

@@ -1,4 +1,4 @@
-// What the cases stand on: agents that answer fast and slowly, a relay before them or several with one log, which can be killed, and
+// The base of the cases: agents that answer fast and slowly, a relay before them or several with one log, which can be killed, and
 // a gateway before these, which makes the faults, serves the page, and sends each request to the next relay.
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -15,7 +15,7 @@ import { startRedis } from "./redis.mjs";
 const built = join(import.meta.dirname, "..", "..", "..", "pkg", "dist");
 const pages = join(import.meta.dirname, "..", "page");
 
-/** The pause of an agent between two events, in milliseconds, by what its upstream is named after. */
+/** The pause of an agent between two events, in milliseconds, by the agent's name in the upstream. */
 const AGENTS = { fast: 1, slow: 10 };
 
 /** The relay's upstreams: each protocol of each agent. */
@@ -39,7 +39,7 @@ turns_per_subject = 1000
 streams_per_subject = 1000
 `;
 
-/** Starts all of it: so many relays, with a log in SQLite if it is one, and in Redis otherwise. */
+/** Starts all of it: this many relays, with a log in SQLite if it is one, and in Redis otherwise. */
 export async function startRelayed(count) {
   const site = mkdtempSync(join(tmpdir(), "turnwire-relayed-"));
   cpSync(pages, site, { recursive: true });
@@ -70,7 +70,7 @@ export async function startRelayed(count) {
     /** Any relay. */
     relay: addresses[0],
     crash: crash.url,
-    /** What makes the faults before the relay. */
+    /** The gateway that makes the faults before the relay. */
     front: new Gateway(url),
     /** The agents, by their pace. */
     agents: Object.fromEntries(Object.entries(urls).map(([pace, url]) => [pace, { url, gateway: new Gateway(url) }])),
@@ -80,7 +80,7 @@ export async function startRelayed(count) {
   };
 }
 
-/** The turns of a session that are still written. */
+/** The turns of a session that still run. */
 export async function openTurns(relay, agent, session) {
   const response = await fetch(`${relay}/${agent}/_turnwire/v1/turns?session=${session}&state=open`);
   return (await response.json()).turns.length;
@@ -109,7 +109,7 @@ async function serveCrashes(relays) {
   return { url: `http://127.0.0.1:${server.address().port}`, stop };
 }
 
-/** How many running turns the relay owns that has its metrics at this port. */
+/** The number of running turns that the relay with its metrics at this port owns. */
 async function ownedTurns(admin) {
   const metrics = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
   return Number(/^turnwire_relay_turns_open (\d+)/m.exec(metrics)[1]);

@@ -16,7 +16,7 @@ after(async () => {
   for (const end of ends) await end();
 });
 
-/** A response whose connection breaks after so many frames. */
+/** A response whose connection breaks after this many frames. */
 function broken(response, frames) {
   let seen = 0;
   const decoder = new TextDecoder();
@@ -45,7 +45,7 @@ async function open(cuts = [], agent = "lab") {
   return { session: await client.agents.createSession(agent, { recovery: "connect" }), asked };
 }
 
-/** What a turn told. */
+/** The events of a turn. */
 async function play(word, cuts) {
   const { session, asked } = await open(cuts);
   const turn = session.createTurn(word);
@@ -58,7 +58,7 @@ async function play(word, cuts) {
 }
 
 for (const word of ["text", "chunks"]) {
-  test(`${word}: cut after any frame, nothing comes twice and nothing is lost`, async () => {
+  test(`${word}: cut after any frame, nothing is repeated or lost`, async () => {
     const uncut = await play(word);
     assert.equal(uncut.outcome.status, "done");
     for (let frames = 1; frames < 9; frames += 1) {

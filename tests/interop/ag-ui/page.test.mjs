@@ -197,7 +197,7 @@ for (const [name, { path, options = {}, asks, isMixed = true }] of Object.entrie
       assert.deepEqual(others(thread), isRecovered ? ["stop", "connect"] : []);
     });
 
-    test("nothing fell over", () => assert.deepEqual(page.failures, []));
+    test("the page had no errors", () => assert.deepEqual(page.failures, []));
   });
 }
 

@@ -11,7 +11,7 @@ const plain = (fault) => agentAt(`${world.url}/ag-ui${fault ? `?fault=${fault}` 
 const tool = (name) => ({ name, description: "A tool of the page.", parameters: { type: "object" } });
 const results = (agent) => agent.messages.filter(({ role }) => role === "tool");
 
-/** Runs words under a fault, and holds each frame to the schema. */
+/** Runs a message under a fault, and checks each frame by the schema. */
 async function accepted(agent, words, parameters) {
   const result = await say(agent, words, parameters);
   assert.equal(result.error, undefined);
@@ -35,7 +35,7 @@ describe("scripts", () => {
     });
   }
 
-  test("error, length: what was said stays", async () => {
+  test("error, length: the text stays", async () => {
     for (const words of ["error", "length"]) {
       const agent = plain();
       const { runError } = await accepted(agent, words);
@@ -44,7 +44,7 @@ describe("scripts", () => {
     }
   });
 
-  test("unicode and 2,000 deltas come whole", async () => {
+  test("unicode and 2,000 deltas arrive whole", async () => {
     const agent = plain();
     await accepted(agent, "unicode");
     assert.match(lastText(agent), /\u2028.*\u2029.*\u0085/);
@@ -52,7 +52,7 @@ describe("scripts", () => {
     assert.equal(agent.seen.frames.filter(({ type }) => type === "TEXT_MESSAGE_CONTENT").length, 2000);
   });
 
-  test("sub-agents: each has its lane, one fails", async () => {
+  test("sub-agents: each has its own stream, one fails", async () => {
     const agent = plain();
     await accepted(agent, "subagents");
     const ends = agent.seen.frames.filter(({ type }) => /SUBAGENT_(FINISHED|ERROR)/.test(type)).map(({ type }) => type).sort();
@@ -61,7 +61,7 @@ describe("scripts", () => {
   });
 });
 
-describe("what waits", () => {
+describe("pending calls", () => {
   test("page tools: pending calls, answered by tool messages, in rounds", async () => {
     const agent = plain();
     const tools = [tool("calculator"), tool("clock")];
@@ -76,7 +76,7 @@ describe("what waits", () => {
     assert.deepEqual(pending, []);
   });
 
-  test("tools that the page has not: the server runs them", async () => {
+  test("tools that the page does not have: the server runs them", async () => {
     const agent = plain();
     const { pending } = await accepted(agent, "page");
     assert.deepEqual(pending, []);
@@ -126,7 +126,7 @@ describe("what waits", () => {
     assert.match(lastText(agent), /23:10 on your page’s clock, and the billing service is running again/);
   });
 
-  test("two interrupts and a call that waits for nobody", async () => {
+  test("two interrupts and a call that does not wait", async () => {
     const agent = plain();
     const { interrupts } = await accepted(agent, "mixed");
     assert.equal(interrupts.length, 2);
@@ -202,7 +202,7 @@ describe("state, activities and history", () => {
     assert.match(reasoning.encryptedValue, /^sealed:/);
   });
 
-  test("a file is told", async () => {
+  test("a file is reported", async () => {
     const agent = plain();
     const source = { type: "data", value: "aGVsbG8=", mimeType: "image/png" };
     agent.addMessage({ id: "f", role: "user", content: [{ type: "text", text: "file" }, { type: "image", source }] });
@@ -211,7 +211,7 @@ describe("state, activities and history", () => {
   });
 });
 
-describe("habits that the specification allows", () => {
+describe("variants that the specification allows", () => {
   for (const fault of [
     "no-version", "seconds", "raw", "steps", "chunks", "open-text", "repeat-reasoning", "no-parent", "lost-parent", "whole-arguments", "result-ids",
     "no-results", "messages-snapshot", "new-ids", "no-text", "partial-state", "cancelled", "late-error", "error-first", "confirm-changes",
@@ -278,7 +278,7 @@ describe("what the official client refuses", () => {
 });
 
 describe("servers that keep the conversation", () => {
-  test("a thread is read again with no messages, and waits on", async () => {
+  test("a thread is read again with no messages, and still waits", async () => {
     const url = `${world.url}/ag-ui/store`;
     const threadId = crypto.randomUUID();
     const first = agentAt(url, { threadId });
@@ -292,7 +292,7 @@ describe("servers that keep the conversation", () => {
     assert.match(lastText(second), /is running again/);
   });
 
-  test("connect: runs that are over, compacted, make the same messages", async () => {
+  test("connect: ended runs, compacted, make the same messages", async () => {
     const url = (what) => `${world.url}/ag-ui/copilotkit/agent/support-bot/${what}`;
     const threadId = crypto.randomUUID();
     const first = agentAt(url("run"), { threadId });

@@ -80,7 +80,7 @@ export const approvalOf = (name, how) => ({ word: "approve", ...(SERVERS[name].a
 /** One of which only `threads.test.mjs` asks something. */
 const THREADS = { adk: { program: "adk_server.py" } };
 
-/** Some import for half a minute on a busy machine. */
+/** Some need half a minute for their imports on a busy machine. */
 const START_LIMIT_MS = 90_000;
 const QUIET = {
   AGNO_TELEMETRY: "false",
@@ -90,7 +90,7 @@ const QUIET = {
   DO_NOT_TRACK: "1",
 };
 
-/** Where the environments are, by the names of the servers. */
+/** The folders of the environments, by server. */
 const environments = () => process.env.AG_UI_SERVERS || join(import.meta.dirname, "../../../target/xtask/ag-ui");
 
 /** The command of a server. */

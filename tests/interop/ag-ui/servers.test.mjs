@@ -1,4 +1,4 @@
-// The official client against the real servers: that each of them is up and does what its script says, before anything
+// The official client against the real servers: that each of them is up and follows its script, before anything
 // else is judged by it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

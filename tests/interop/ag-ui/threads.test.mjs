@@ -1,4 +1,4 @@
-// The package against real servers that tell a thread: Agent Framework with a store and detached runs, and ADK. A run whose
+// The package against real servers that return a thread: Agent Framework with a store and detached runs, and ADK. A run whose
 // connection breaks is read from its thread.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -13,7 +13,7 @@ const SERVERS = {
 const textOf = (turn) => turn.snapshot().threads[0].messages.map(({ content }) => content).join("");
 const roleOf = ({ role }) => role;
 
-/** A response whose connection breaks after so many frames. */
+/** A response whose connection breaks after this many frames. */
 function broken(response, frames) {
   let seen = 0;
   const decoder = new TextDecoder();
@@ -40,7 +40,7 @@ for (const [name, { path, recovery, again }] of Object.entries(SERVERS)) {
       for (const end of ends) await end();
     });
 
-    /** A session whose first response breaks after so many frames, and the addresses that it asked. */
+    /** A session whose first response breaks after this many frames, and the requested addresses. */
     async function open(frames, { store = null, id } = {}) {
       const asked = [];
       const cutting = async (address, init) => {
@@ -53,7 +53,7 @@ for (const [name, { path, recovery, again }] of Object.entries(SERVERS)) {
       return { session, asked };
     }
 
-    /** What a turn told. */
+    /** The events of a turn. */
     async function play(word, frames) {
       const { session, asked } = await open(frames);
       session.tools({ pick_color: { description: "Lets the user pick.", parameters: { type: "object", properties: { title: { type: "string" } } }, run: () => "red" } });
@@ -69,7 +69,7 @@ for (const [name, { path, recovery, again }] of Object.entries(SERVERS)) {
     }
 
     for (const word of ["hello", "tool", "client"]) {
-      test(`${word}: cut after any frame, nothing comes twice and nothing is lost`, async () => {
+      test(`${word}: cut after any frame, nothing is repeated or lost`, async () => {
         const uncut = await play(word);
         assert.equal(uncut.outcome.status, "done");
         for (const frames of [1, 2, 4]) {
@@ -81,7 +81,7 @@ for (const [name, { path, recovery, again }] of Object.entries(SERVERS)) {
       });
     }
 
-    test("a run that still goes on is waited for", async () => {
+    test("the client waits for a run that still goes on", async () => {
       const { outcome } = await play("slow", 5);
       const whole = Array.from({ length: 20 }, (_, number) => `${number} `).join("");
       assert.deepEqual([outcome.text.trim(), outcome.told.trim(), outcome.status], [whole.trim(), whole.trim(), "done"]);
@@ -107,7 +107,7 @@ for (const [name, { path, recovery, again }] of Object.entries(SERVERS)) {
     });
 
     if (recovery === "snapshot") {
-      test("what the run asks is told, and answered", async () => {
+      test("the run's question is reported, and answered", async () => {
         const { session } = await open(2);
         const turn = session.createTurn("approve");
         await turn.waitForCompletion();

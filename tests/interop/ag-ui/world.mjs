@@ -55,7 +55,7 @@ export function agentAt(url, options = {}) {
   return Object.assign(agent, { seen });
 }
 
-/** Says something, and runs. `outcome` is the client's word for how it ended, `error` why it would not take the run. */
+/** Says something, and runs. `outcome` is the client's result, `error` its reason to refuse the run. */
 export async function say(agent, words, parameters = {}) {
   if (words !== undefined) agent.addMessage({ id: crypto.randomUUID(), role: "user", content: words });
   const result = { outcome: undefined, interrupts: undefined, pending: undefined, runError: undefined, error: undefined };

@@ -1,12 +1,12 @@
-// What a case works with: a page, what passed before the server, and what commands have left behind.
+// The tools of a case: a page, the recorded traffic, and the files that commands have written.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Case } from "../runner.mjs";
 
-/** What a case works with. */
+/** The tools of a case. */
 export class CodexCase extends Case {
   #world;
-  /** How many connections there were before. */
+  /** The number of earlier connections. */
   #before;
 
   constructor(world, page) {
@@ -20,7 +20,7 @@ export class CodexCase extends Case {
     return this.#world.tap.sockets.slice(this.#before);
   }
 
-  /** Where the server listens, for who does not go through the relay. */
+  /** The server's own address, for connections without the relay. */
   get direct() {
     return `ws://${this.#world.address}`;
   }
@@ -30,12 +30,12 @@ export class CodexCase extends Case {
     this.#world.tap.cut();
   }
 
-  /** Cuts all connections, and every new one, until the function is called that it returns. */
+  /** Cuts all connections, and every new one, until the returned function is called. */
   away() {
     return this.#world.tap.away();
   }
 
-  /** Loses what pages say, until the function is called that it returns, which cuts all connections. */
+  /** Loses the pages' messages until the returned function is called, which cuts all connections. */
   deaf() {
     return this.#world.tap.deaf();
   }
@@ -45,7 +45,7 @@ export class CodexCase extends Case {
     return this.sockets.flatMap(({ sent }) => sent).filter((message) => message.method === method);
   }
 
-  /** What pages heard, of this method. */
+  /** The messages of this method that pages received. */
   heard(method) {
     return this.sockets.flatMap(({ heard }) => heard).filter((message) => message.method === method);
   }
@@ -55,7 +55,7 @@ export class CodexCase extends Case {
     return this.sockets.flatMap(({ sent }) => sent).filter(({ method, result }) => method === undefined && result !== undefined);
   }
 
-  /** A command that leaves behind a line in this case's file each time it runs, and says it has. */
+  /** A command that adds a line to this case's file and prints each time it runs. */
   get command() {
     return `echo ran >> ${this.id}; echo did-run`;
   }
@@ -66,7 +66,7 @@ export class CodexCase extends Case {
     return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").length : 0;
   }
 
-  /** What a file has that the agent has written under this name; nothing if there is none. */
+  /** The content of the file that the agent has written under this name; nothing if there is none. */
   written(name) {
     const file = join(this.#world.work, name);
     return existsSync(file) ? readFileSync(file, "utf8") : null;
@@ -87,7 +87,7 @@ export class CodexCase extends Case {
     return this.#world.openPage(host);
   }
 
-  /** How often the model was asked. */
+  /** The number of requests to the model. */
   get modelRequests() {
     return this.#world.model.requests.length;
   }

@@ -20,7 +20,7 @@ const install = (address) => {
     got: [],
     last: 0,
     asked: 0,
-    /** Comes, to where it was if it was there before. */
+    /** Connects, and continues where it was if it was there before. */
     async come() {
       const socket = (this.socket = new WebSocket(address, "turnwire.v1"));
       await new Promise((open, fail) => Object.assign(socket, { onopen: open, onerror: () => fail(new Error("no socket")) }));
@@ -30,7 +30,7 @@ const install = (address) => {
         if (this.socket === socket) this.closed = [code, reason];
       };
       socket.onmessage = ({ data }) => {
-        // What a socket that was left still says is not read: the next one brings it.
+        // Later messages of an abandoned socket are not read: the next socket brings them.
         if (this.socket !== socket) return;
         if (data.startsWith("{")) return void (this.attached ??= JSON.parse(data));
         const at = data.indexOf(" ");
@@ -89,7 +89,7 @@ class HeldCase extends CodexCase {
     this.#address = `${world.url.replace(/^http/, "ws")}?conversation=${this.id}`;
   }
 
-  /** Has a page read the conversation. */
+  /** Makes a page read the conversation. */
   async reader(page = this.page) {
     await page.evaluate(install, this.#address);
     return page.evaluate(async () => {
@@ -113,7 +113,7 @@ const counted = (got) => got.filter(({ method }) => method !== undefined);
 
 const cases = [
   [
-    "two pages, one of which leaves and comes again: both hear the whole turn, on one connection",
+    "two pages, one of which leaves and reconnects: both receive the whole turn, on one connection",
     (t) =>
       t.beside(async (page) => {
         const [first, second] = [await t.reader(), await t.reader(page)];
@@ -177,7 +177,7 @@ const cases = [
     },
   ],
   [
-    "the server's connection breaks: readers hear the end, and go on by another one",
+    "the server's connection breaks: readers see the end, and go on over another one",
     async (t) => {
       await t.reader();
       const thread = await t.begin("SAY tok 20 20");

@@ -49,13 +49,13 @@ export async function startTap(target) {
     sockets,
     /** Cuts all connections. */
     cut,
-    /** Cuts all connections, and every new one, until the function is called that it returns. */
+    /** Cuts all connections, and every new one, until the returned function is called. */
     away() {
       isAway = true;
       cut();
       return () => (isAway = false);
     },
-    /** Loses what clients say, until the function is called that it returns, which cuts all connections. */
+    /** Loses the clients' messages until the returned function is called, which cuts all connections. */
     deaf() {
       isDeaf = true;
       return () => {
@@ -87,7 +87,7 @@ function reader(onHead, onMessage) {
     }
     for (let frame = frameOf(rest); frame !== undefined; frame = frameOf(rest)) {
       rest = rest.subarray(frame.length);
-      // Those above are of the connection, not of what is said on it.
+      // Those above belong to the connection, not to its messages.
       if (frame.opcode > 2) continue;
       parts.push(frame.payload);
       if (!frame.isLast) continue;
@@ -97,7 +97,7 @@ function reader(onHead, onMessage) {
   };
 }
 
-/** The first frame of these bytes; nothing as long as it is not whole. */
+/** The first frame of these bytes; nothing until it is whole. */
 function frameOf(bytes) {
   if (bytes.length < 2) return undefined;
   let [size, from] = [bytes[1] & 0x7f, 2];

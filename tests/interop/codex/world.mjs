@@ -8,7 +8,7 @@ import { freePort, named, openPage, root, run, startBrowser, startRelay, startSi
 import { startResponses } from "../responses.mjs";
 import { startTap } from "./tap.mjs";
 
-/** What the server demands, the relay adds, and no page knows. */
+/** The secret that the server demands, the relay adds, and no page knows. */
 export const KEY = "capability-of-the-relay";
 /** A host whose pages are of another origin; the browser finds it on this machine. */
 export const FOREIGN = "foreign.test";
@@ -99,7 +99,7 @@ async function startPages(url, onStop) {
   return (host = "127.0.0.1") => openPage(browser, site.replace("127.0.0.1", host), spoken);
 }
 
-/** The program inside the package for this machine: its launcher in JavaScript would be a process more. */
+/** The package's program for this machine, without the process of its launcher in JavaScript. */
 function codex() {
   const require = createRequire(import.meta.url);
   const platform = `@openai/codex-${process.platform}-${process.arch}/package.json`;

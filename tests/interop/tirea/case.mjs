@@ -1,9 +1,9 @@
-// What a case works with: a page, and a view of what the server keeps and of what passed before it.
+// The tools of a case: a page, the server's records, and the recorded traffic.
 import assert from "node:assert/strict";
 import { Case } from "../runner.mjs";
 import { framesOf } from "./tap.mjs";
 
-/** What a case works with. */
+/** The tools of a case. */
 export class TireaCase extends Case {
   #world;
 
@@ -33,7 +33,7 @@ export class TireaCase extends Case {
     }
   }
 
-  /** What the server keeps: the thread, its messages with the run that each is of, and its runs. */
+  /** What the server keeps: the thread, its messages with the run of each, and its runs. */
   async stored(thread) {
     const path = `/v1/threads/${encodeURIComponent(thread)}`;
     const { messages } = await this.ask(`${path}/messages?limit=200`);

@@ -35,7 +35,7 @@ function unnumbered(text) {
 
 const cases = [
   ...["hello", "SLOW 20 10", "ERR500"].map((input) => [
-    `bytes: ${input}: a client gets what the server sends, less the numbers`,
+    `bytes: ${input}: a client gets the server's bytes, except for the numbers`,
     async (t) => {
       const { thread, text } = await begin(t.url, input);
       assert.equal(unnumbered(text), t.starts(thread)[0].text);
@@ -63,7 +63,7 @@ const cases = [
     },
   ],
   [
-    "a page that is loaded again goes on, and the server sees no one leave",
+    "a reloaded page goes on, and the server sees no disconnect",
     async (t) => {
       const thread = await t.run(
         async (input) => {
@@ -101,7 +101,7 @@ const cases = [
     },
   ],
   [
-    "a server that breaks off cuts the turn, and what came is kept",
+    "a server that breaks off cuts the turn, and the received part is kept",
     async (t) => {
       await t.run(
         async (input) => {

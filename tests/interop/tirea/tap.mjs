@@ -5,7 +5,7 @@ import { createServer, request as open } from "node:http";
  * Starts a tap before `target`, such as `http://127.0.0.1:40123`.
  *
  * Its `records` hold, in order, each request with `method`, `path`, `headers` and `body` (JSON if it is), and
- * of its answer `status`, `text` as far as it has come, and `end`: `""` while it comes, then `"done"`, `"left"` by
+ * of its answer `status`, `text` so far, and `end`: `""` while it comes, then `"done"`, `"left"` by
  * the client, `"broken"` by the server, or `"cut"` or `"refused"` here.
  */
 export async function startTap(target) {
@@ -67,7 +67,7 @@ export async function startTap(target) {
     /** The requests that started or resumed runs of a thread. */
     starts: (thread) =>
       records.filter(({ method, path, body }) => method === "POST" && path === "/v1/runs" && body.threadId === thread),
-    /** Answers the next start of a thread with 503, to be tried again in a second; the server sees nothing of it. */
+    /** Answers the next start of a thread with 503, to be retried in a second; it does not reach the server. */
     refuse: (thread) => refused.add(thread),
     /** Cuts the next start of a thread before its answer begins. */
     lose: (thread) => lost.add(thread),
@@ -86,7 +86,7 @@ function parsed(text) {
   }
 }
 
-/** The events of an answer's text; a last one that has not come whole is left out. */
+/** The events of an answer's text; a last, incomplete one is left out. */
 export function framesOf({ text }) {
   return text
     .split("\n\n")

@@ -1,5 +1,5 @@
-// What the built package in headless Chromium and the development gateway say to each other over a WebSocket, held to
-// the protocol's schema and to its rules of order by a checker in Python.
+// The dialogs of the built package in headless Chromium and the development gateway over a WebSocket, checked by
+// the protocol's schema and its rules of order with a checker in Python.
 //
 // `cargo xtask interop turn-rpc` installs what it needs, and names the programs by PYTHON, TURNWIRE_GATEWAY and CHROME.
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ const world = useWorld();
 const folder = mkdtempSync(join(tmpdir(), "turnwire-dialogs-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Returns how the checker judges a dialog: whether it is right, and what it says. */
+/** Returns the checker's verdict on a dialog, and its output. */
 function judged(name, dialog) {
   const file = join(folder, `${name}.jsonl`);
   writeFileSync(file, dialog.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -23,7 +23,7 @@ function judged(name, dialog) {
   return { isRight: status === 0, said: stdout + stderr };
 }
 
-/** Plays in a page, and returns what was said on its sockets. */
+/** Plays in a page, and returns the messages on its sockets. */
 async function recorded(play, options) {
   const dialog = [];
   const page = await world.page("/", (page) => {
@@ -69,7 +69,7 @@ async function turns({ agent, inputs, sessionOptions, cancelled, cut }) {
 const SCRIPTS = ["plain", "reasoning", "tools", "parallel", "subagents", "task", "shell", "edit", "search", "fetch", "download", "compact", "recover", "exhaust", "stuck", "timeout", "give-up", "budget", "error", "length", "unicode", "markdown"];
 
 // Some scripts wait for seconds between their attempts: the two sessions do so at the same time.
-describe("what is said is as the protocol has it", { concurrency: true }, () => {
+describe("dialogs follow the protocol", { concurrency: true }, () => {
   for (const agent of ["Chat", "Agent"]) {
     test(agent, async () => {
       const { dialog, result } = await recorded(turns, { agent, inputs: SCRIPTS });
@@ -81,7 +81,7 @@ describe("what is said is as the protocol has it", { concurrency: true }, () => 
   }
 });
 
-test("also of a turn that is cancelled", async () => {
+test("a cancelled turn", async () => {
   const { dialog, result } = await recorded(turns, { agent: "Chat", inputs: ["slow"], cancelled: true });
   assert.deepEqual(result.ends, ["cancelled"]);
   const { isRight, said } = judged("cancelled", dialog);
@@ -104,7 +104,7 @@ const PARTS = [
   { type: "mention", name: "notes", path: "/srv/notes.md" },
 ];
 
-test("also of all that can be said to an agent", async () => {
+test("all inputs of an agent", async () => {
   const options = { model: "m-2", modelProvider: "p-2", mode: "Agent", sandboxPolicy: { mode: "FullAccess" }, capabilities: CAPABILITIES };
   const inputs = [
     { input: [{ type: "user.message", content: PARTS }] },
@@ -123,7 +123,7 @@ test("also of all that can be said to an agent", async () => {
 });
 
 for (const cut of ["reset", "eof"]) {
-  test(`also of connections that break: ${cut}`, async () => {
+  test(`connections that break: ${cut}`, async () => {
     const { dialog, result } = await recorded(turns, { agent: "Chat", inputs: ["markdown", "subagents"], cut });
     assert.deepEqual(result.ends, ["done", "done"]);
     assert.ok(dialog.filter(({ frame }) => frame.method === "turn/get").length >= 2, "the fault did not show");
@@ -145,7 +145,7 @@ const WRONGS = {
   "an end of another status": (dialog) => (dialog.find(({ frame }) => frame.method === "turn/completed").frame.params.turn.status = "Running"),
 };
 
-test("the checker finds what is wrong", async () => {
+test("the checker finds errors", async () => {
   const { dialog } = await recorded(turns, { agent: "Agent", inputs: ["plain"] });
   assert.ok(judged("right", dialog).isRight);
   for (const [name, break_] of Object.entries(WRONGS)) {

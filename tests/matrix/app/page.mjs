@@ -1,4 +1,4 @@
-// The page of the rows with a bundler: says in the document what was played.
+// The page of the rows with a bundler: shows the results in the document.
 import { connect } from "turnwire";
 import { play } from "./play.mjs";
 

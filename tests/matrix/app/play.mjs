@@ -1,10 +1,10 @@
-// What every row of the matrix runs: one turn of each protocol, on streams that the gateway cuts again and again.
+// What every row of the matrix runs: one turn of each protocol, on streams that the gateway cuts repeatedly.
 
-/** Cuts every stream after so many events, and every socket after so many messages. */
+/** Cuts every stream after this many events, and every socket after this many messages. */
 const CUT = { events: "eof:7", messages: "eof:14" };
 
 /**
- * Where the gateway speaks a protocol, what its agent is called, and whether a cut stream continues with every delta: the
+ * The gateway's path of a protocol, its agent's name, and whether a cut stream continues with every delta: the
  * others have only whole messages in their records.
  */
 const SERVERS = {

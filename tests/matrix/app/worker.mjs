@@ -1,4 +1,4 @@
-// The same in a worker, of any kind: it answers the message that says what to play.
+// The same in a worker, of any kind: it answers the message with the protocols to play.
 import { connect } from "turnwire";
 import { play } from "./play.mjs";
 

@@ -1,4 +1,4 @@
-// The page of the rows with workers: starts the worker that the address names, and says what it answered.
+// The page of the rows with workers: starts the worker that the address names, and shows its answer.
 const query = new URLSearchParams(location.search);
 const what = { gateway: query.get("gateway"), protocols: query.get("protocols").split(",") };
 const show = (result) => document.body.append(Object.assign(document.createElement("output"), { textContent: JSON.stringify(result) }));

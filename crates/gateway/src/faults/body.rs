@@ -77,7 +77,7 @@ impl<S: Stream<Item = Bytes>> Edits<S> {
     }
 }
 
-/// Writes pieces, and ends as the last one demands, or as an order from outside demands.
+/// Writes pieces, and ends as the last piece or an order from outside says.
 pub(crate) fn deliver(pieces: impl Stream<Item = Piece> + Send + 'static, open: OpenStream) -> Body {
     let delivery = Delivered { pieces: Some(pieces.boxed()), open };
     Body::from_stream(unfold(Some(delivery), |delivery| async {
@@ -106,7 +106,7 @@ pub(super) fn half(body: Body, bytes: u64, connection: Connection) -> Body {
     Body::from_stream(pieces.chain(breaks))
 }
 
-/// The reason for which a body broke off, for the server's own use.
+/// Why a body broke off, for the server's own use.
 #[derive(Debug)]
 struct Broken;
 

@@ -17,7 +17,7 @@ const ANSWER_DIVISOR: f64 = 4.0;
 pub struct Chaos {
     /// The same seed and order of requests produce the same faults.
     pub seed: u64,
-    /// How probable a fault is for each stream, from 0 to 1.
+    /// The probability of a fault for each stream, from 0 to 1.
     pub rate: f64,
 }
 
@@ -54,7 +54,7 @@ impl Dice {
     }
 }
 
-/// A fault of an event stream, which may be that of its head.
+/// A fault of an event stream, or of its response's head.
 fn stream(random: &mut Rng) -> String {
     // Places near the beginning are as likely as distant ones.
     let events = 1 + (random.u64(..1024) >> random.u32(..11));

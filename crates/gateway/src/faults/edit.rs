@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_pass_and_count_for_nothing() {
+    fn comments_pass_and_are_not_counted() {
         let mut editor = editor("eof:1");
         assert_eq!(editor.edit(b": ping\n\n"), (Bytes::from_static(b": ping\n\n"), None));
         assert_eq!(editor.edit(b"data: a\nid: 1\n\n").1, Some(Ending::Eof));

@@ -115,9 +115,9 @@ pub(crate) struct Refusal {
 /// A place in the written stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Mark {
-    /// After so many events.
+    /// After this many events.
     Events(u64),
-    /// After so many bytes.
+    /// After this many bytes.
     Bytes(u64),
     /// Inside this multi-byte character, counted from 1.
     Character(u64),

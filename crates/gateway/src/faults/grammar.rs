@@ -89,7 +89,7 @@ const LAST: [(&str, &str); 2] =
 /// The word for no fault.
 pub(super) const NONE: &str = "none";
 
-/// The faults that can be asked for: those of answers and frames, and the traps of protocols.
+/// The faults that can be requested: those of answers and frames, and the traps of protocols.
 #[derive(Debug, Clone)]
 pub(crate) struct Grammar {
     traps: Vec<TrapKind>,
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_joined_by_a_plus_also_when_a_query_ate_it() {
+    fn faults_are_joined_by_a_plus_or_by_the_space_of_a_query() {
         let both = [Fault::Retry(5), Fault::End(Mark::Events(3), Ending::Reset)];
         assert_eq!(list("retry:5+reset:3"), both);
         assert_eq!(grammar().parse("retry:5 reset:3").expect("faults").text, "retry:5+reset:3");

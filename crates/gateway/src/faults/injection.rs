@@ -24,7 +24,7 @@ use crate::lock::lock;
 /// The fault state of a gateway.
 #[derive(Debug)]
 pub(crate) struct FaultState {
-    /// The protocols; the last one speaks at every path.
+    /// The protocols; the last one accepts every path.
     pub(super) surfaces: Vec<Box<dyn Surface>>,
     pub(crate) grammar: Grammar,
     pub(crate) plans: Plans,
@@ -36,7 +36,7 @@ pub(crate) struct FaultState {
 }
 
 impl FaultState {
-    /// The faults of these protocols, of which the last one speaks at every path.
+    /// The faults of these protocols, of which the last one accepts every path.
     pub(crate) fn new(surfaces: Vec<Box<dyn Surface>>, chaos: Option<Chaos>) -> Self {
         Self {
             grammar: Grammar::new(surfaces.iter().flat_map(|surface| surface.traps()).copied()),
@@ -49,7 +49,7 @@ impl FaultState {
         }
     }
 
-    /// The protocol that is spoken at a path.
+    /// The protocol of a path.
     pub(super) fn surface(&self, path: &str) -> Option<&dyn Surface> {
         self.surfaces.iter().find(|surface| surface.speaks(path)).map(AsRef::as_ref)
     }
@@ -120,7 +120,7 @@ impl Injection {
 }
 
 impl FaultState {
-    /// The events that this turn's streams lack, from now on also those that the faults say.
+    /// The events that this turn's streams leave out, from now on also those of the faults.
     fn holes_of(&self, turn: &str, faults: &[Fault]) -> Vec<Run> {
         let new = faults.iter().filter_map(|fault| match fault {
             Fault::Hole(run) => Some(*run),

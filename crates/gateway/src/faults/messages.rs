@@ -24,14 +24,14 @@ impl From<String> for OutFrame {
 #[derive(Debug)]
 pub(crate) struct MessageEditor {
     faults: Vec<Fault>,
-    /// Frames that came here so far.
+    /// Frames received so far.
     seen: u64,
-    /// Frames and bytes that were written.
+    /// Frames and bytes written so far.
     written: u64,
     bytes: u64,
-    /// One that the next overtakes.
+    /// A frame that is written after the next one.
     held: Option<OutFrame>,
-    /// All so far, for a replay.
+    /// All frames so far, for a replay.
     kept: Option<Vec<OutFrame>>,
 }
 
@@ -154,7 +154,7 @@ mod tests {
         )
     }
 
-    /// What comes of the frames `1`, `2`, `3`, `4`, of which the last is the turn's.
+    /// What is written for the frames `1`, `2`, `3`, `4`, of which the last ends the turn.
     fn applied(faults: &str) -> (String, Option<Ending>) {
         let mut editor = editor(faults);
         let mut written = Vec::new();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_giant_has_the_size_that_was_asked_for() {
+    fn a_giant_has_the_requested_size() {
         let OutFrame::Text(text) = giant(5000) else { panic!("text") };
         assert_eq!(text.len(), 5000);
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());

@@ -1,4 +1,4 @@
-//! Faults on purpose: answers that fail to come, streams that break off, repeat or skip events.
+//! Faults on purpose: answers that never arrive, streams that break off, repeat or skip events.
 //!
 //! In the order of a request:
 //! - `follow`: which connections have an active request;
@@ -6,10 +6,10 @@
 //! - `surface`, `request`: what a protocol knows of its requests;
 //! - `plan`, `chaos`: faults that are planned for a session, and random ones;
 //! - `grammar`, `fault`, `trap`: how faults are written, and what they are;
-//! - `edit`, `frames`: what they make of a stream's frames; `messages`: and of a WebSocket's;
+//! - `edit`, `frames`: faults of a stream's frames; `messages`: of a WebSocket's;
 //! - `body`, `streams`: how the stream is written and ended, also by an order from outside.
 //!
-//! A protocol knows the faults. They know of it only what its [`Surface`] says.
+//! A protocol knows the faults. The faults know only a protocol's [`Surface`].
 
 mod body;
 mod chaos;

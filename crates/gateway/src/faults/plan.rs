@@ -15,7 +15,7 @@ use crate::lock::lock;
 /// How many requests a session's journal remembers.
 const JOURNAL_LENGTH: usize = 500;
 
-/// Faults for coming requests, as they are asked for.
+/// Faults for coming requests, as requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedText {
@@ -24,7 +24,7 @@ pub(crate) struct PlannedText {
     /// For how many requests; 0 for all.
     #[serde(default = "once")]
     times: u64,
-    /// How many fitting requests pass before.
+    /// How many matching requests pass first.
     #[serde(default)]
     skip: u64,
 }
@@ -49,7 +49,7 @@ pub(crate) struct JournalEntry {
     method: String,
     path: String,
     on: Option<On>,
-    /// `None` as long as there is no answer.
+    /// `None` until it is answered.
     status: Option<u16>,
     /// The cursor of a subscribe.
     after: Option<u64>,
@@ -73,7 +73,7 @@ impl JournalEntry {
     }
 }
 
-/// A frame of a WebSocket, as it came.
+/// A frame of a WebSocket, as received.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct SentFrame {
     /// The number of the socket.
@@ -117,7 +117,7 @@ impl Plans {
         Ok(())
     }
 
-    /// Uses up the first entry of the schedule that fits.
+    /// Uses up the first entry of the schedule that matches.
     pub(crate) fn take(&self, view: &View) -> Option<Faults> {
         let mut sessions = lock(&self.sessions);
         let planned = &mut sessions.get_mut(view.session.as_deref()?)?.planned;
@@ -175,12 +175,12 @@ impl Plans {
         JournalPlace { session: id, number }
     }
 
-    /// Adds how a request was answered.
+    /// Records how a request was answered.
     pub(crate) fn answered(&self, place: &JournalPlace, status: StatusCode) {
         self.amend(place, |entry| entry.status = Some(status.as_u16()));
     }
 
-    /// Adds that a frame was answered, and with which error, if with one.
+    /// Records that a frame was answered, and the error if there was one.
     pub(crate) fn answered_frame(&self, place: &JournalPlace, error: Option<i64>) {
         let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         self.amend(place, |entry| {
@@ -200,7 +200,7 @@ impl Plans {
         });
     }
 
-    /// Whether something was planned for a session, or asked of it.
+    /// Whether a session has a schedule or a journal.
     pub(crate) fn knows(&self, session: &str) -> bool {
         lock(&self.sessions).contains_key(session)
     }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_entry_that_fits_is_used_up() {
+    fn the_first_matching_entry_is_used_up() {
         let plans = plans(
             r#"[{"on": "stream", "fault": "eof:1"}, {"on": "subscribe", "fault": "eof:2", "times": 2},
                 {"on": "turn", "fault": "lost", "times": 0}]"#,
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_matter_while_an_answer_may_fail_to_come() {
+    fn connections_matter_while_an_answer_may_never_arrive() {
         let plans = plans(r#"[{"on": "turn", "fault": "lost"}]"#);
         assert!(plans.leave_no_answer());
         take(&plans, On::Turn);

@@ -1,4 +1,4 @@
-//! What a request does, found out before it is processed.
+//! What a request does, determined before it is processed.
 
 use axum::RequestExt;
 use axum::body::{Body, to_bytes};
@@ -12,7 +12,7 @@ use super::surface::{On, Surface};
 /// The largest body that is read here; the content of larger ones counts as unknown.
 const BODY_LIMIT: u64 = 1024 * 1024;
 
-/// A request, as far as faults care.
+/// A request, as faults see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) method: String,
@@ -21,7 +21,7 @@ pub(crate) struct View {
     pub(crate) session: Option<String>,
     /// `None` for requests that no plan can name.
     pub(crate) on: Option<On>,
-    /// Whether an event stream is asked for.
+    /// Whether an event stream is requested.
     pub(crate) streaming: bool,
     /// The sequence number after which a stream is to begin.
     pub(crate) after: Option<u64>,
@@ -59,7 +59,7 @@ impl View {
             if on == Some(On::Create) {
                 view.streaming = surface.is_some_and(|surface| surface.streams(options.stream.as_ref()));
             } else if on == Some(On::Subscribe) && !view.path.ends_with("/events/stream") {
-                // Those streams have cursors that are no numbers.
+                // Those streams have cursors that are not numbers.
                 view.after = options.cursor(request.uri(), request.headers());
             }
         }
@@ -70,7 +70,7 @@ impl View {
         (view, request)
     }
 
-    /// Whether a plan for this kind of requests is meant.
+    /// Whether a plan for this kind of request applies.
     pub(crate) fn fits(&self, on: On) -> bool {
         match on {
             On::Any => true,
@@ -108,13 +108,13 @@ impl StreamOptions {
             return (Self::default(), request);
         }
         let (parts, body) = request.into_parts();
-        // It fails only if the client leaves, who does not need an answer either.
+        // It fails only if the client has left, and then no answer is needed.
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
         let options = serde_json::from_slice(&bytes).unwrap_or_default();
         (options, Request::from_parts(parts, Body::from(bytes)))
     }
 
-    /// The cursor, wherever it stands; 0 if nowhere.
+    /// The cursor, from any of its places; 0 if there is none.
     fn cursor(&self, uri: &Uri, headers: &HeaderMap) -> Option<u64> {
         let in_header = || headers.get("last-event-id")?.to_str().ok()?.trim().parse().ok();
         let in_query = || Query::<Self>::try_from_uri(uri).ok()?.after_sequence_number;
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_body_is_looked_into_and_kept() {
+    async fn the_body_is_read_and_kept() {
         let body = r#"{"after_sequence_number":7,"stream":false}"#;
         let request = Request::post("/x").header("content-length", body.len()).body(Body::from(body));
         let (options, request) = StreamOptions::of(request.expect("a request")).await;

@@ -73,7 +73,7 @@ impl OpenStreams {
         cut
     }
 
-    /// Resets the connection of a stream that does not get to obey because its client reads nothing.
+    /// Resets the connection of a stream that cannot follow an order because its client reads nothing.
     async fn reset(self, number: u64) {
         sleep(ORDER_LIMIT).await;
         if let Some(line) = lock(&self.0).open.get(&number) {
@@ -83,12 +83,12 @@ impl OpenStreams {
 }
 
 impl OpenStream {
-    /// Serves another session too.
+    /// Also serves this session.
     pub(crate) fn join(&self, session: &str) {
         self.change(|sessions| sessions.push(session.to_owned()));
     }
 
-    /// Does not serve a session any more.
+    /// No longer serves this session.
     pub(crate) fn leave(&self, session: &str) {
         self.change(|sessions| sessions.retain(|id| id != session));
     }

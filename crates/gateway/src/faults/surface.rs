@@ -31,7 +31,7 @@ pub(crate) enum On {
     Session,
     /// A session's last turn is cancelled.
     Cancel,
-    /// What a turn asked is answered.
+    /// A turn's questions are answered.
     Answer,
     /// A WebSocket is opened.
     Connect,
@@ -41,14 +41,14 @@ pub(crate) enum On {
 
 /// A protocol, as the faults see it.
 pub(crate) trait Surface: Debug + Send + Sync {
-    /// Whether this protocol is spoken at a path.
+    /// Whether this protocol serves a path.
     fn speaks(&self, path: &str) -> bool;
 
     /// What the requests of a route do, by its path such as `…/{session}/turns/{turn}`. `None` for those that
     /// no schedule names.
     fn classify(&self, method: &Method, route: &str) -> Option<On>;
 
-    /// The session of a request whose path does not name it, but maybe a turn.
+    /// The session of a request whose path does not name it; the path may name a turn.
     fn session_of(&self, _path: &str, _turn: Option<&str>) -> Option<String> {
         None
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A trap as it can be asked for.
+/// A trap's syntax and effect.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrapKind {
     /// How it is written, with its arguments: N counts from 1, MS are milliseconds, BYTES is a size, and a
@@ -12,13 +12,13 @@ pub(crate) struct TrapKind {
     pub(crate) about: &'static str,
 }
 
-/// A trap that was asked for.
+/// A requested trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Trap {
     pub(super) name: &'static str,
     /// Its number; 1 where it has none.
     pub(super) number: u64,
-    /// Whether its optional word was there.
+    /// Whether its optional word was given.
     pub(super) word: bool,
 }
 
@@ -78,7 +78,7 @@ impl Traps {
         Duration::from_millis(self.number(kind).unwrap_or_default())
     }
 
-    /// Whether this trap was asked for with its optional word.
+    /// Whether this trap was requested with its optional word.
     pub(crate) fn has_word(&self, kind: &TrapKind) -> bool {
         self.find(kind).is_some_and(|trap| trap.word)
     }

@@ -43,7 +43,7 @@ impl Delivery {
     /// Reads `?delay_ms=`, `?hold=`, `?chunk_bytes=`, `?batch=`, `?numbers=`, and the headers `x-turnwire-delay-ms`,
     /// `x-turnwire-hold`, `x-turnwire-chunk-bytes`, `x-turnwire-batch`, `x-turnwire-numbers`, which win.
     ///
-    /// The error says which setting cannot be understood.
+    /// The error says which setting cannot be read.
     pub(crate) fn of(uri: &Uri, headers: &HeaderMap) -> Result<Self, String> {
         // The endpoint itself rejects a query that cannot be read.
         let query = Query::<HashMap<String, String>>::try_from_uri(uri).unwrap_or_default().0;

@@ -37,7 +37,7 @@ impl FromStr for Numbers {
 }
 
 impl Numbers {
-    /// The same frames with their numbers there. What has no `id:` stays as it is, and so does a frame that was cut
+    /// The same frames with their numbers there. A frame without `id:` stays as it is, and so does one that was cut
     /// off, or whose data is no JSON object.
     pub(super) fn apply(self, bytes: Bytes) -> Bytes {
         if self == Self::Id {
@@ -62,7 +62,7 @@ impl Numbers {
         let members = data[..line].strip_suffix(b"}")?;
         let number = match id.parse::<u64>() {
             Ok(number) if self == Self::Different => (number + DIFFERENCE).to_string(),
-            // What a fault made of a number is no string either.
+            // A number that a fault changed is not a string either.
             _ if id.parse::<i128>().is_ok() => id.to_owned(),
             _ => serde_json::Value::from(id).to_string(),
         };
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_where_they_are_asked_for() {
+    fn numbers_stand_where_requested() {
         let frame = "data: {\"type\":\"a\"}\nid: 7\n\n";
         for (numbers, expected) in [
             (Numbers::Id, frame),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_faults_made_of_numbers_goes_along() {
+    fn numbers_changed_by_faults_are_moved_too() {
         for (id, said) in [("-7", "-7"), ("one", "\"one\""), ("1152921504606846977", "1152921504606846977")] {
             let frame = format!("data: {{\"type\":\"a\"}}\nid: {id}\n\n");
             let expected = format!("data: {{\"type\":\"a\",\"sequence_number\":{said}}}\n\n");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_say_a_number_stays() {
+    fn frames_that_cannot_carry_a_number_stay() {
         for frames in [
             ": ping\n\n",
             "data: {\"a\":1}\n\n",

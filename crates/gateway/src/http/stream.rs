@@ -156,7 +156,7 @@ struct Cutter {
     size: usize,
     /// Bytes that do not fill a chunk yet.
     uncut: BytesMut,
-    /// What comes when all bytes are written.
+    /// The end that follows when all bytes are written.
     ending: Option<Ending>,
 }
 
@@ -181,7 +181,7 @@ impl Cutter {
     }
 }
 
-/// Lets the connection write out what it has: it does so whenever a body makes it wait.
+/// Lets the connection flush, which it does whenever a body is pending.
 async fn flush() {
     tokio::task::yield_now().await;
 }

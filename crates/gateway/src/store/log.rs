@@ -1,4 +1,4 @@
-//! The frames of one turn as they go on the wire, kept so that any reader can start anywhere.
+//! The frames of one turn as they are sent, kept so that any reader can start anywhere.
 
 use std::sync::Mutex;
 

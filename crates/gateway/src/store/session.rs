@@ -118,7 +118,7 @@ impl Session {
         chain
     }
 
-    /// Adds a turn. The first words ever said become the session's title, if it has none.
+    /// Adds a turn. The first message with text becomes the session's title, if it has none.
     pub(crate) fn add(&self, turn: &Arc<Turn>) {
         let mut details = self.details();
         details.updated_at = crate::time::now();

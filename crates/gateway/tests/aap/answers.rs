@@ -152,7 +152,7 @@ async fn a_question_is_the_clients_if_it_has_the_tool_else_a_permission() {
 }
 
 #[tokio::test]
-async fn what_needs_consent_asks_unless_it_is_trusted() {
+async fn a_tool_that_needs_consent_asks_unless_it_is_trusted() {
     let gateway = fast().await;
     let session = gateway.session().await;
     let call = only(&gateway.outcome(&session, "message", "approval").await);
@@ -196,7 +196,7 @@ async fn rounds_follow_one_another() {
 }
 
 #[tokio::test]
-async fn what_is_granted_streams_its_result_first() {
+async fn a_granted_call_streams_its_result_first() {
     let gateway = fast().await;
     let session = gateway.session().await;
     let call = only(&gateway.outcome(&session, "delta", "approval").await);
@@ -207,7 +207,7 @@ async fn what_is_granted_streams_its_result_first() {
 }
 
 #[tokio::test]
-async fn the_client_may_run_what_the_script_knows_a_result_for() {
+async fn the_client_may_run_a_tool_that_has_a_scripted_result() {
     let gateway = fast().await;
     let session = gateway.session_of_page(&[TOOL]).await;
     let call = only(&gateway.outcome(&session, "none", ONE_TOOL).await);
@@ -230,7 +230,7 @@ async fn refused(gateway: &Gateway, session: &str, messages: Value, sentence: &s
 }
 
 #[tokio::test]
-async fn answers_are_to_what_waits_and_to_all_of_it() {
+async fn answers_are_for_all_pending_calls_and_no_others() {
     let gateway = fast().await;
     let session = gateway.session_of_page(&["clock"]).await;
     let nope = json!({"toolCallId": "nope"});
@@ -252,7 +252,7 @@ async fn answers_are_to_what_waits_and_to_all_of_it() {
 }
 
 #[tokio::test]
-async fn words_of_the_user_make_void_what_waits() {
+async fn a_message_of_the_user_discards_pending_calls() {
     let gateway = fast().await;
     let session = gateway.session().await;
     let call = only(&gateway.outcome(&session, "delta", "approval").await);

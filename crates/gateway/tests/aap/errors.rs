@@ -11,7 +11,7 @@ async fn locked() -> Gateway {
 }
 
 #[tokio::test]
-async fn the_agents_are_told_to_everybody_and_nothing_else() {
+async fn only_the_agents_are_public() {
     let gateway = locked().await;
     assert_eq!(gateway.get("/meta").await.status, 200);
     for (method, path) in [

@@ -63,7 +63,7 @@ async fn deltas_are_pieces_and_messages_are_whole() {
 }
 
 #[tokio::test]
-async fn tools_nobody_switched_on_run_inline() {
+async fn tools_that_were_not_switched_on_run_inline() {
     let gateway = fast().await;
     let session = gateway.session().await;
     let frames = gateway.say(&session, "delta", "tools").await.frames();

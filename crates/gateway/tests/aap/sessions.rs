@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::client::{fast, specs, text, user};
 
 #[tokio::test]
-async fn agents_declare_what_they_can() {
+async fn agents_declare_their_capabilities() {
     let gateway = fast().await;
     let meta = gateway.get("/meta").await.json();
     assert_eq!(meta["version"], 3);
@@ -40,7 +40,7 @@ async fn agents_declare_what_they_can() {
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_refused() {
+async fn undeclared_capabilities_are_refused() {
     let gateway = fast().await;
     let image = |url: &str| json!([{"role": "user", "content": [{"type": "image", "url": url}]}]);
     let png = "data:image/png;base64,AAEC";

@@ -114,7 +114,7 @@ async fn answers_are_lost_or_not_ours() {
 }
 
 #[tokio::test]
-async fn what_no_event_needs_may_stand_between_them() {
+async fn extra_frames_may_come_between_events() {
     let gateway = fast().await;
     let session = gateway.session().await;
     let whole = gateway.say(&session, "delta", "plain").await.text;
@@ -129,7 +129,7 @@ async fn what_no_event_needs_may_stand_between_them() {
 }
 
 #[tokio::test]
-async fn writes_have_the_size_that_was_asked_for() {
+async fn writes_have_the_requested_size() {
     let gateway = fast().await;
     let session = gateway.session().await;
     let path = format!("{session}/turns?chunk_bytes=7");

@@ -44,7 +44,7 @@ async fn a_stream_may_lack_its_last_event() {
 }
 
 #[tokio::test]
-async fn a_model_may_fail_and_nobody_catch_it() {
+async fn a_model_may_fail_without_a_handler() {
     let gateway = fast().await;
     let session = gateway.session().await;
     let frames = gateway.say_with(&session, "delta", "plain", "throw:3").await.frames();
@@ -165,7 +165,7 @@ async fn later_versions_have_other_words() {
 }
 
 #[tokio::test]
-async fn an_error_may_be_told_twice_without_a_broken_model() {
+async fn an_error_may_be_reported_twice_without_a_broken_model() {
     let gateway = fast().await;
     let session = gateway.session().await;
     for mode in ["delta", "message"] {

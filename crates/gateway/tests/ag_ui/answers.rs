@@ -29,7 +29,7 @@ async fn a_resume_answers_every_interrupt_or_is_refused() {
 }
 
 #[tokio::test]
-async fn what_waits_can_be_dropped_or_told_again() {
+async fn pending_calls_can_be_dropped_or_repeated() {
     let gateway = gateway(0).await;
     let asked = interrupts(&gateway.say("t", "approval", "none").await);
     let again = gateway.say("t", "plain", "lost-message").await;
@@ -76,7 +76,7 @@ async fn a_page_continues_from_its_messages_wherever_it_is() {
 }
 
 #[tokio::test]
-async fn results_of_a_conversation_from_elsewhere_are_heard() {
+async fn results_of_a_conversation_from_elsewhere_are_accepted() {
     let gateway = gateway(0).await;
     let message = json!({"id": "1", "role": "tool", "toolCallId": "call_elsewhere", "content": "blue"});
     let events = gateway.go_on("t", &json!({"messages": [message]}), "none").await;

@@ -16,7 +16,7 @@ async fn refused(gateway: &Gateway, path: &str, body: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn bodies_that_are_wrong_are_told_and_repeated() {
+async fn invalid_bodies_are_reported_and_repeated() {
     let gateway = gateway(0).await;
     let no_run = json!({"threadId": "t", "messages": [], "state": {"key": "secret"}}).to_string();
     let (status, body) = refused(&gateway, "/ag-ui", &no_run).await;

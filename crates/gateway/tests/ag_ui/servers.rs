@@ -11,7 +11,7 @@ fn empty(thread: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_stored_thread_is_told_again() {
+async fn a_stored_thread_is_sent_again() {
     let gateway = gateway(0).await;
     let nobody = gateway.send("/ag-ui/store", &empty("t")).await.events();
     assert_eq!(outline(&nobody), "RUN_STARTED RUN_FINISHED");

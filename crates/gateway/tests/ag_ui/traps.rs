@@ -81,7 +81,7 @@ async fn order_is_broken_as_by_real_servers() {
 }
 
 #[tokio::test]
-async fn calls_are_told_wrongly() {
+async fn calls_are_reported_wrongly() {
     let gateway = gateway(0).await;
     let doubled = gateway.say("a", "parallel", "duplicate-start+messages-snapshot").await;
     assert_eq!((of(&doubled, "TOOL_CALL_START").len(), of(&doubled, "TOOL_CALL_END").len()), (6, 6));

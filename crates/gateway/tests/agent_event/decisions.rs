@@ -90,7 +90,7 @@ async fn an_unknown_target_answers_nothing() {
 }
 
 #[tokio::test]
-async fn words_of_the_user_clear_what_waits() {
+async fn a_message_of_the_user_clears_pending_calls() {
     let gateway = fast().await;
     let call = waiting(&gateway.say("t", "approval").await)[0]["call_id"].clone();
     gateway.say("t", "plain").await;

@@ -122,7 +122,7 @@ async fn arguments_are_the_sum_of_their_deltas() {
 }
 
 #[tokio::test]
-async fn failures_are_told_twice_and_recorded_once() {
+async fn failures_are_reported_twice_and_recorded_once() {
     let gateway = fast().await;
     let frames = gateway.say("t", "error").await;
     assert_eq!(outline(&frames), ["run_start", "step_start", "text_delta", "error", "run_finish"]);
@@ -258,7 +258,7 @@ async fn disturbed(method: Method, path: &str, body: Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn whoever_else_writes_to_the_thread_ends_the_run_at_its_next_write() {
+async fn another_writer_to_the_thread_ends_the_run_at_its_next_write() {
     let mut other = words("t", "plain");
     other["agentId"] = json!("other-bot");
     let conflict = "Version conflict: expected 1, actual ";

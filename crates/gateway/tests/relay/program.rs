@@ -164,7 +164,7 @@ fn it_explains_itself_without_its_key() {
 }
 
 #[test]
-fn it_refuses_what_cannot_be_meant() {
+fn it_refuses_invalid_options() {
     let upstream = ["--upstream", "http://127.0.0.1:1"];
     for (arguments, word) in [
         (vec![], "--upstream"),

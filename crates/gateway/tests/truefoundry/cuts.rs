@@ -53,7 +53,7 @@ fn whole(chunks: &[Vec<u8>]) -> usize {
 }
 
 #[tokio::test]
-async fn chunks_have_exactly_the_size_asked_for() {
+async fn chunks_have_exactly_the_requested_size() {
     let gateway = Gateway::start(fast()).await;
     for size in [1, 7, 4096] {
         let query = format!("?chunk_bytes={size}");

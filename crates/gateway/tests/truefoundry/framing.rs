@@ -77,7 +77,7 @@ async fn the_pause_between_events_is_set_by_the_request() {
 
 /// By a header, a query or the server's own option: in the JSON, in both places, the same or not.
 #[tokio::test]
-async fn numbers_stand_where_they_are_asked_for() {
+async fn numbers_stand_where_requested() {
     let config = Config { delivery: Delivery { numbers: Some(Numbers::Both), ..fast().delivery }, ..fast() };
     let gateway = Gateway::start(config).await;
     let session = gateway.session().await;

@@ -15,7 +15,7 @@ async fn finished(gateway: &Gateway) -> (String, Vec<Numbered>) {
 }
 
 #[tokio::test]
-async fn a_cursor_leaves_out_what_was_seen() {
+async fn a_cursor_leaves_out_earlier_events() {
     let gateway = Gateway::start(fast()).await;
     let (turn, all) = finished(&gateway).await;
     let path = format!("{turn}/subscribe");

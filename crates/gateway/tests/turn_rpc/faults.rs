@@ -107,7 +107,7 @@ async fn markdown_is_left_out_or_huge() {
 }
 
 #[tokio::test]
-async fn there_is_a_notification_that_nobody_knows() {
+async fn there_is_an_unknown_notification() {
     let gateway = fast().await;
     let (client, frames) = spoiled(&gateway, "Chat", "unknown-type", "plain").await;
     assert!(frames.iter().any(|frame| frame["method"] == "turn/mood_changed"));

@@ -86,7 +86,7 @@ async fn agents_answer_at_once_after_their_tools() {
 }
 
 #[tokio::test]
-async fn a_cancel_is_told_before_it_is_answered() {
+async fn a_cancel_is_announced_before_it_is_answered() {
     let gateway = paced(100).await;
     let mut client = gateway.ready("Chat").await;
     client.start_turn("slow").await;

@@ -91,7 +91,7 @@ fn still_open(frames: &[Value]) -> usize {
 }
 
 #[tokio::test]
-async fn nobody_is_asked() {
+async fn no_question_is_asked() {
     let gateway = fast().await;
     let mut client = gateway.ready("Agent").await;
     let items = completed(&client.play("mixed").await);

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::client::{THREAD, TURN, completed, fast, paced, text, turn};
 
 #[tokio::test]
-async fn all_subscribers_are_told_the_same() {
+async fn all_subscribers_receive_the_same() {
     let gateway = paced(2).await;
     let mut one = gateway.ready("Chat").await;
     let mut two = gateway.ready("Chat").await;
@@ -18,7 +18,7 @@ async fn all_subscribers_are_told_the_same() {
 }
 
 #[tokio::test]
-async fn a_thread_that_nobody_follows_is_unloaded() {
+async fn a_thread_without_subscribers_is_unloaded() {
     let gateway = fast().await;
     let mut one = gateway.ready("Chat").await;
     let mut two = gateway.ready("Chat").await;

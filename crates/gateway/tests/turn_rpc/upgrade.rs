@@ -60,7 +60,7 @@ async fn faults_of_the_head_come_in_place_of_a_socket() {
 }
 
 #[tokio::test]
-async fn what_is_no_websocket_is_refused() {
+async fn a_request_that_is_no_websocket_is_refused() {
     let gateway = fast().await;
     let answer = reqwest::get(format!("http://{}/turn-rpc", gateway.address)).await.expect("an answer");
     assert!(answer.status().is_client_error(), "{answer:?}");

@@ -147,7 +147,7 @@ function fail(world, at, { kind, turn, key, call, answer, input }, delivery) {
     case "cancel":
       return world.tell(at, { kind: "cancelFailed", turn });
     case "answer":
-      // The turn's end has told already that it waits for it.
+      // The turn's end has already reported that it waits for this.
       world.laws.answerFailed(answer, world.tabs[at].plan.turn(turn)?.state === "over" ? "refused" : delivery);
       return world.tell(at, { kind: "answered", turn, call, delivery });
     case "runTool":
@@ -157,7 +157,7 @@ function fail(world, at, { kind, turn, key, call, answer, input }, delivery) {
   }
 }
 
-/** A request of which its carrier has given up arrives. */
+/** A request that its carrier has given up arrives. */
 export function arriveLate(world, two) {
   if (world.late.length === 0) return;
   const [{ tab, request }] = world.late.splice(two % world.late.length, 1);

@@ -31,12 +31,12 @@ export class Laws {
   /** How often a person has asked for a text to be sent, and for one more turn with a text. */
   #sends = new Counts();
   #copies = new Counts();
-  /** How often a text has left as a turn. */
+  /** How often a text was sent as a turn. */
   #starts = new Counts();
-  /** How often an answer has left, and how often that has failed. */
+  /** How often an answer was sent, and how often that failed. */
   #answers = new Counts();
   #failedAnswers = new Counts();
-  /** Answers that may have arrived: neither a list nor the turn's end has told. */
+  /** Answers that may have arrived: neither a list nor the turn's end has decided. */
   #unclear = new Set();
   #givenBack = new Counts();
   /** Texts that arrived when the carrier had given up, and those that a person has replaced. */
@@ -45,11 +45,11 @@ export class Laws {
   #replaced = new Set();
   /** The tab in which a text was sent. */
   #owner = new Map();
-  /** What was seen of each tab since it was loaded. */
+  /** What each tab has shown since it was loaded. */
   #seen = [];
 
   open(at) {
-    // `leaving`: the answers that left with a turn.
+    // `leaving`: the answers that were sent with a turn.
     this.#seen[at] = { names: new Map(), ids: new Map(), keys: new Map(), leaving: new Map() };
   }
 
@@ -105,7 +105,7 @@ export class Laws {
     this.#failedAnswers.add(answer);
   }
 
-  /** A turn's start has failed: so have the answers that it had. */
+  /** A turn's start has failed: so have its answers. */
   failed(at, turn, delivery) {
     const { leaving } = this.#seen[at];
     for (const answer of leaving.get(turn) ?? []) this.answerFailed(answer, delivery);
@@ -159,7 +159,7 @@ export class Laws {
   /** Keys never change, and never collide. */
   #checkKeys(at, turns, queue) {
     const { names, ids, keys } = this.#seen[at];
-    // Pages see the keys of the queue, and of what was steered, as those of turns that were sent from here.
+    // Pages see the keys of the queue, and of what was steered, as keys of turns that were sent from here.
     const here = [...queue.map(({ key }) => key), ...turns.flatMap(({ steered }) => steered.map(([key]) => key))];
     const named = [...turns.map(({ key, name }) => [key, name]), ...here.map((key) => [key, `n${key}`])];
     assert.equal(new Set(named.map(([key]) => key)).size, named.length, `a key is in two places: ${named}`);
@@ -186,7 +186,7 @@ export class Laws {
     }
   }
 
-  /** What must be true once nothing happens any more. */
+  /** What must be true at rest. */
   checkRest(at, { plan, stored, hasBranched }, server) {
     const turns = plan.turns();
     const { phase, path, queue } = plan.view();
@@ -202,7 +202,7 @@ export class Laws {
     const hasUnsentSibling = stored !== "" && JSON.parse(stored).some(([kind, , , , isFork, fate]) => kind === "t" && isFork && fate < 2);
     if (!fork || !(hasBranched || hasUnsentSibling)) assert.equal(tip, server.turns.at(-1)?.id ?? "", `tab ${at} does not show the newest turn`);
     assert.deepEqual(shown, fork ? server.chain(tip) : server.turns.map(({ id }) => id), `tab ${at} does not show what the server lists`);
-    // A text that has arrived is nowhere else, however late it came.
+    // A text that has arrived is nowhere else, however late it arrived.
     for (const [text, sends] of this.#sends.entries()) {
       if (this.#owner.get(text) !== at) continue;
       assert.ok(server.count(text) + placesOf(text, turns, queue) <= sends, `${text} is on the server and here`);
@@ -210,7 +210,7 @@ export class Laws {
   }
 }
 
-/** What a map has for a key; the value, if it has none yet. */
+/** The map's entry of a key; `value` if it has none yet. */
 function remembered(map, key, value) {
   if (!map.has(key)) map.set(key, value);
   return map.get(key);

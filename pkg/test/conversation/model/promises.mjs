@@ -14,7 +14,7 @@ export class Promises {
   #rounds = 0;
   #running = new Set();
 
-  /** The page comes back: answers that were kept are kept still. */
+  /** The page comes back: answers that were kept are still kept. */
   keep(calls) {
     const kept = calls.filter(({ answer, sent }) => answer !== "" && !sent);
     for (const { call, answer } of kept) this.#kept.set(call, answer);
@@ -46,7 +46,7 @@ export class Promises {
     checkPhase(after);
   }
 
-  /** Nothing that is held leaves before a person says so. */
+  /** Nothing that is held is sent before a person says so. */
   #checkHeld({ kind, key, on }, before, effects) {
     if (kind === "answer" || kind === "proceed") this.#heldCalls.clear();
     if (kind === "hold" && !on) this.#stopped.clear();
@@ -77,7 +77,7 @@ export class Promises {
     assert.ok(this.#rounds <= MAX_ROUNDS + 1, `${this.#rounds} rounds without a person`);
   }
 
-  /** What must be true once nothing happens any more. */
+  /** What must be true at rest. */
   checkRest(tab, server) {
     const { plan } = tab;
     const { calls, queue, phase, path, canSend } = plan.view();
@@ -105,7 +105,7 @@ function hasFailed({ kind, turn, end }, before, after) {
   return fails && stateIn(before) !== undefined && stateIn(before) !== stateIn(after);
 }
 
-/** A message leaves at once if that was shown, or else waits, and its key is the one that was returned. */
+/** A message is sent at once if that was shown, or else waits, and its key is the one that was returned. */
 function checkSent({ input, discard, whenBusy }, before, key, after) {
   const turn = after.path.find((shown) => shown.key === key);
   const item = after.queue.find((queued) => queued.key === key);

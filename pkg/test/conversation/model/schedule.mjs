@@ -21,7 +21,7 @@ const CUTS = 16;
 
 /**
  * The case of a seed: the bits of the protocol, and the actions. An action is a number that says what is done, and two by
- * which it chooses; any schedule can be played. Each schedule leaves out some kinds of actions, so that the others meet more
+ * which it chooses; any schedule can be played. Each schedule leaves out some kinds of actions, so that the others coincide more
  * often; in some nothing is lost, in some turns last, and every other protocol can all.
  */
 export function draw(seed) {

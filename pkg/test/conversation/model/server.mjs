@@ -125,7 +125,7 @@ export class Server {
       previous: this.protocol.fork ? previous : "",
       input,
       state,
-      // Lists have what a turn has asked for also when others have answered it.
+      // Lists have a turn's questions even if others have answered them.
       calls: state === "running" ? [] : [...asked],
       said: [...said],
     }));

@@ -5,7 +5,7 @@ export class Tab {
   stored = "";
   /** Requests in flight to the server, and those whose responses are in flight. */
   flying = [];
-  /** The turns whose streams are read: what was told of each last. */
+  /** The turns whose streams are read: the latest report of each. */
   watched = [];
   /** The ids that turns got. */
   ids = new Map();
@@ -13,7 +13,7 @@ export class Tab {
   hasBranched = false;
   isShown = false;
   isLeading = false;
-  /** Everything that the plan was told and what followed, to be replayed. */
+  /** All facts that the plan received and their effects, for a replay. */
   steps = [];
 
   constructor(options) {

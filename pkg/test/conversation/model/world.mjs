@@ -1,4 +1,4 @@
-// Two tabs and a server: what a schedule does, and what comes of the effects.
+// Two tabs and a server: what a schedule does, and what the effects do.
 import assert from "node:assert/strict";
 import { serialize } from "node:v8";
 import { arriveLate, carry, carryOut, watch } from "./carrier.mjs";
@@ -21,16 +21,16 @@ export class World {
   log = [];
   /** All lives of the tabs' plans. */
   lives = [];
-  /** Requests of which the carrier has given up: they may still arrive. */
+  /** Requests that the carrier has given up: they may still arrive. */
   late = [];
   isCalm = false;
   #texts = 0;
 
-  /** `bits` say what the protocol is like. */
+  /** `bits` say what the protocol can do. */
   constructor(bits) {
     const bit = (at) => ((bits >> at) & 1) === 1;
     const [fork, liveAnswers, steer, discardPending] = [bit(0), bit(1), bit(2), bit(3)];
-    // So many turns are on a page; and a turn that continues another one with answers may have its id.
+    // The number of turns on a page; and a turn that continues another one with answers may have its id.
     this.protocol = { fork, liveAnswers, steer, discardPending, sameIds: bit(5), page: bit(6) ? 3 : 50 };
     const whenBusy = ["queue", "steer", "interrupt", "queue"][(bits >> 9) & 3];
     this.options = { hasSession: bit(7), fork, liveAnswers, steer, discardPending, history: true, turns: bit(11) ? 7 : 0, leavesUnseen: bit(8), whenBusy };
@@ -87,7 +87,7 @@ export class World {
     this.tell(at, { kind: "attach" });
   }
 
-  /** This tab runs the tools now, and no other. */
+  /** Only this tab runs the tools now. */
   lead(leader) {
     for (const [at, tab] of this.tabs.entries()) {
       if (!tab.isLeading || at === leader) continue;
@@ -145,7 +145,7 @@ export class World {
     else this.server.end(turn.id, what === 4 && two % 3 === 0 ? "error" : "done");
   }
 
-  /** Nothing is lost any more, and no person does anything: everything comes to rest, and all tabs show what the server has. */
+  /** Nothing more is lost, and no person acts: everything comes to rest, and all tabs show what the server has. */
   settle() {
     this.isCalm = true;
     this.note("calm");

@@ -1,4 +1,4 @@
-// Sub-agents: threads of their own, whose questions the client of the turn is asked that has made them.
+// Sub-agents: threads of their own, whose questions reach the client of the turn that made them.
 import assert from "node:assert/strict";
 import { pause } from "../../parts.mjs";
 import { expectSound, said } from "./expect.mjs";
@@ -17,7 +17,7 @@ const begin = (t, input) =>
     return { id: own.id, asked: kit.report(turn) };
   }, input);
 
-/** Answers all that waits in that turn, by the name of an answer, and waits for its end. */
+/** Answers all pending calls of that turn, by the name of an answer, and waits for its end. */
 const end = (t, how = "allow") =>
   t.run(async (how) => {
     await played.turn.answer(kit.answers(played.turn, kit[how]));
@@ -80,7 +80,7 @@ export const agents = [
     },
   ],
   [
-    "sub-agent: one of a sub-agent asks, too",
+    "sub-agent: a sub-agent's own sub-agent asks, too",
     async (t) => {
       const { asked } = await begin(t, `AGENT AGENT EXEC ${t.command}`);
       const thread = expectAsked(t, asked);
@@ -118,7 +118,7 @@ export const agents = [
     },
   ]),
   [
-    "break: a sub-agent's question that comes while nobody is there is heard afterwards",
+    "break: a sub-agent's question that comes while no client is connected is delivered afterwards",
     async (t) => {
       await t.run(async (input) => {
         const own = await kit.session();
@@ -152,7 +152,7 @@ export const agents = [
     },
   ],
   [
-    "sub-agent: one of an earlier turn, which nobody heard, is heard in the turn that waits for it",
+    "sub-agent: an undelivered question of an earlier turn is delivered in the turn that waits for it",
     async (t) => {
       const report = await t.run(async (input) => {
         const own = await kit.session();
@@ -167,7 +167,7 @@ export const agents = [
     },
   ],
   [
-    "sub-agent: the questions of another client's are left alone",
+    "sub-agent: the questions of another client's sub-agents are ignored",
     async (t) => {
       await t.run(async () => {
         const turn = (await kit.session()).createTurn({ input: "SAY tok 60 50" });

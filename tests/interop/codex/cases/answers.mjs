@@ -8,7 +8,7 @@ const play = (t, input) => t.run(async (input) => kit.play(await kit.session(), 
 
 export const answers = [
   [
-    "text: what came is what the model said",
+    "text: the received text is the model's",
     async (t) => {
       const report = await play(t, "hello");
       expectAnswered(report, GREETING);
@@ -30,7 +30,7 @@ export const answers = [
     },
   ],
   [
-    "text: whoever only waits for the end gets the same",
+    "text: waiting only for the end has the same result",
     async (t) => {
       const { state, report } = await t.run(async () => {
         const turn = (await kit.session()).createTurn({ input: "SAY tok 5 10" });
@@ -58,7 +58,7 @@ export const answers = [
     },
   ],
   [
-    "reasoning: its summary, apart from the answer",
+    "reasoning: its summary, separate from the answer",
     async (t) => {
       const report = await play(t, "REASONING");
       expectAnswered(report, GREETING);
@@ -68,7 +68,7 @@ export const answers = [
     },
   ],
   [
-    "many: eight turns at once on one connection, none with a word of another",
+    "many: eight turns at once on one connection, none with another one's text",
     async (t) => {
       const words = ["ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen"];
       const reports = await t.run(async (words) => {

@@ -21,7 +21,7 @@ const ask = (t, how, word = "EXEC") =>
     { input: `${word} ${t.command}`, how },
   );
 
-/** What holds as soon as a turn waits. */
+/** The assertions as soon as a turn waits. */
 function expectAsked(t, { asked, same, report }) {
   assert.equal(asked.status, "running");
   assert.deepEqual(asked.snapshot.required_actions.map(({ type }) => type), ["tool.approval_required"]);
@@ -38,7 +38,7 @@ function expectAsked(t, { asked, same, report }) {
 
 export const approvals = [
   [
-    "approval: live answers are said to be possible",
+    "approval: live answers are a declared capability",
     async (t) => {
       const capabilities = await t.run(async () => kit.plain((await kit.session()).capabilities));
       const expected = { resume: "cursor", cancel: true, interrupt: false, history: true, liveAnswers: true, rename: true, delete: true };
@@ -101,7 +101,7 @@ export const approvals = [
     },
   ],
   [
-    "approval: what is answered already is not answered again",
+    "approval: an answered call is not answered again",
     async (t) => {
       const { error, report } = await t.run(async (input) => {
         const turn = (await kit.session()).createTurn({ input });

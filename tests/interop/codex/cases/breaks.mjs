@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { pause } from "../../parts.mjs";
 import { expectAnswered, expectSound, said } from "./expect.mjs";
 
-/** Begins a turn in the page, as `globalThis.played`, and waits until it has said something. */
+/** Begins a turn in the page, as `globalThis.played`, and waits until it has some text. */
 const begin = (t, input, count = 3) =>
   t.run(
     async ({ input, count }) => {
@@ -34,7 +34,7 @@ async function endAnsweredOnce(t) {
 
 export const breaks = [
   [
-    "break: within text, nothing is lost or doubled",
+    "break: within text, nothing is lost or repeated",
     async (t) => {
       await begin(t, "SAY tok 60 50");
       t.cut();
@@ -62,7 +62,7 @@ export const breaks = [
     },
   ],
   [
-    "break: the turn ends while nobody can reach the server",
+    "break: the turn ends while the server cannot be reached",
     async (t) => {
       await begin(t, "SAY tok 30 30");
       const back = t.away();
@@ -98,7 +98,7 @@ export const breaks = [
     },
   ],
   [
-    "break: an answer that is given while the connection is down gets through",
+    "break: an answer that is given while the connection is down arrives",
     async (t) => {
       await begin(t, `EXEC ${t.command}`, 0);
       const back = t.away();
@@ -108,7 +108,7 @@ export const breaks = [
       back();
       const error = await given;
       if (error !== null) {
-        // Nothing was sent, and that was said: it may be given again.
+        // Nothing was sent, and the error said so: the answer may be given again.
         assert.equal(error.name, "ConnectionError");
         await t.run(() => kit.until(() => played.news.resumed > 0));
         await t.run(async () => void (await played.turn.answer(kit.answers(played.turn))));
@@ -117,7 +117,7 @@ export const breaks = [
     },
   ],
   [
-    "break: an answer that got lost on the way waits still, and is given again",
+    "break: a call whose answer was lost in transit is still pending, and is answered again",
     async (t) => {
       await begin(t, `EXEC ${t.command}`, 0);
       const hear = t.deaf();
@@ -146,7 +146,7 @@ export const breaks = [
     },
   ],
   [
-    "break: what was said to the agent meanwhile is there once",
+    "break: a message sent meanwhile is there once",
     async (t) => {
       await begin(t, "SAY tok 100 50");
       await t.run(() => played.turn.steer("SAY more 40 50"));
@@ -161,7 +161,7 @@ export const breaks = [
     },
   ],
   [
-    "break: what is said while the connection is down is said once, or that it was not",
+    "break: a message sent while the connection is down is sent once, or its error says that it was not",
     async (t) => {
       await begin(t, "SAY tok 100 50");
       const hear = t.deaf();
@@ -179,7 +179,7 @@ export const breaks = [
     },
   ],
   [
-    "reload: a turn that speaks goes on in the new page",
+    "reload: a turn that streams goes on in the new page",
     async (t) => {
       const id = await begin(t, "SAY tok 60 50");
       await t.page.reloadAll();

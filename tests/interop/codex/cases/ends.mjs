@@ -4,7 +4,7 @@ import { expectAnswered, expectSound, GREETING, said } from "./expect.mjs";
 
 export const ends = [
   [
-    "cancel: a turn that speaks stops, and the session goes on",
+    "cancel: a turn that streams stops, and the session goes on",
     async (t) => {
       const { report, next } = await t.run(async () => {
         const own = await kit.session();
@@ -21,7 +21,7 @@ export const ends = [
     },
   ],
   [
-    "cancel: a turn that waits for consent stops, and nothing waits",
+    "cancel: a turn that waits for consent stops, and nothing is pending",
     async (t) => {
       const report = await t.run(async (input) => {
         const turn = (await kit.session()).createTurn({ input });

@@ -1,9 +1,9 @@
-// What cases hold turns against.
+// The common assertions on turns.
 import assert from "node:assert/strict";
 
 export const GREETING = "Hello from the mock, 你好 ☃\nline two.";
 
-/** The words that `SAY` makes of one. */
+/** The text that `SAY` makes of a word. */
 export const said = (word, count) => Array.from({ length: count }, (_, at) => `${word}-${String(at).padStart(2, "0")} `).join("");
 
 /** Whatever its script: each event once, as the snapshot says, and none that is not known. */

@@ -16,7 +16,7 @@ const patch = (t, how) =>
     { input: `PATCH ${t.id}.txt one two`, how },
   );
 
-/** What holds as soon as it waits: what is to be changed can be shown. */
+/** The assertions as soon as it waits: the change can be shown. */
 function expectAsked(t, { asked, report }) {
   const [request] = t.heard("item/fileChange/requestApproval");
   const [action] = asked.snapshot.required_actions;

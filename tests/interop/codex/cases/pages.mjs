@@ -14,7 +14,7 @@ const whole = (report) => ({
 
 export const pages = [
   [
-    "two pages: both are asked, the first answer counts, and the other page learns of it",
+    "two pages: both are asked, the first answer counts, and the other page is notified",
     async (t) => {
       const id = await t.run(async (input) => {
         const own = await kit.session();
@@ -119,7 +119,7 @@ export const pages = [
     },
   ],
   [
-    "two pages: the history of one is what the other has seen",
+    "two pages: one page's history equals the other's stream",
     async (t) => {
       const { id, reports } = await t.run(
         async ({ inputs, tool }) => {

@@ -15,7 +15,7 @@ const dial = (url) =>
 
 export const server = [
   [
-    "server: no page gets through to it by itself",
+    "server: no page can connect to it directly",
     async (t) => {
       assert.equal(await t.run(dial, t.direct), "refused");
     },

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { expectAnswered, GREETING, said } from "./expect.mjs";
 
-/** A session with these turns, in which every command is granted; returns its id and what they came to. */
+/** A session with these turns, in which every command is granted; returns its id and their outcomes. */
 const talk = (t, inputs) =>
   t.run(async (inputs) => {
     const own = await kit.session();
@@ -36,7 +36,7 @@ export const sessions = [
     },
   ],
   [
-    "history: the turns after a reload go on the conversation",
+    "history: the turns after a reload continue the conversation",
     async (t) => {
       const { id } = await talk(t, ["hello"]);
       await t.page.reloadAll();

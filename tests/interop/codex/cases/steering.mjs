@@ -1,11 +1,11 @@
-// What is said to an agent that is at work.
+// Messages to an agent that is working.
 import assert from "node:assert/strict";
 import { expectAnswered, expectSound, said } from "./expect.mjs";
 
 /** The messages sent meanwhile, as the turn reports them. */
 const meanwhile = (report) => report.snapshot.notices.filter(({ code }) => code === "user_message");
 
-/** One thing was said, in these words, after this message. */
+/** One message was sent, with this text, after this one. */
 function expectSaid(report, words, after) {
   const [notice, ...more] = meanwhile(report);
   assert.deepEqual(more, []);
@@ -15,7 +15,7 @@ function expectSaid(report, words, after) {
 
 export const steering = [
   [
-    "steer: the agent takes up what is said while it speaks, in the same turn",
+    "steer: the agent reads a message that is sent while it streams, in the same turn",
     async (t) => {
       const report = await t.run(async () => {
         const turn = (await kit.session()).createTurn({ input: "SAY tok 100 50" });
@@ -35,13 +35,13 @@ export const steering = [
       );
       assert.deepEqual(others, []);
       assert.deepEqual(known.snapshot.input, report.snapshot.input);
-      // Of what was broken off the server keeps nothing.
+      // The server keeps nothing of an interrupted message.
       expectSaid(known, "SAY more 3 1", null);
       assert.equal(known.text, said("more", 3));
     },
   ],
   [
-    "steer: while a command waits for consent, it waits still",
+    "steer: while a command waits for consent, the command still waits",
     async (t) => {
       const report = await t.run(async (input) => {
         const turn = (await kit.session()).createTurn({ input });
@@ -59,7 +59,7 @@ export const steering = [
     },
   ],
   [
-    "steer: a turn that has not begun, or is over, takes nothing, and none begins by it",
+    "steer: a turn that has not begun, or has ended, accepts no message, and no turn starts",
     async (t) => {
       const errors = await t.run(async () => {
         const turn = (await kit.session()).createTurn({ input: "hello" });
@@ -94,7 +94,7 @@ export const steering = [
     },
   ],
   [
-    "steer: after a reload, the turn that goes on takes it, and both words are there",
+    "steer: after a reload, the running turn accepts it, and both messages are there",
     async (t) => {
       const id = await t.run(async () => {
         const own = await kit.session();
@@ -120,7 +120,7 @@ export const steering = [
     },
   ],
   [
-    "a second turn waits until the first is over, and is told apart from it",
+    "a second turn waits until the first has ended, and is distinguished from it",
     async (t) => {
       const { reports, states, busy } = await t.run(async () => {
         const own = await kit.session();
@@ -177,7 +177,7 @@ export const steering = [
     },
   ],
   [
-    "a turn that becomes part of one that waits for consent can give it",
+    "a turn that becomes part of a waiting one can give its consent",
     async (t) => {
       const begun = await t.run(async (input) => {
         const own = await kit.session();

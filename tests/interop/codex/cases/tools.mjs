@@ -59,7 +59,7 @@ function expectClock(t, { ran, reports, reasons }) {
 
 export const tools = [
   [
-    "tools: those of the page run while the turn does",
+    "tools: the page's tools run during the turn",
     async (t) => {
       const played = await runClock(t);
       expectClock(t, played);
@@ -76,7 +76,7 @@ export const tools = [
     },
   ],
   [
-    "question: the server asks, and goes on with what is answered",
+    "question: the server asks, and goes on with the answer",
     async (t) => {
       const { asked, report } = await t.run(
         async ({ input, turnOptions }) => {

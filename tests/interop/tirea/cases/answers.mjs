@@ -12,7 +12,7 @@ const storedResults = (messages) => new Map(storedBy(messages, "tool").map((mess
 
 export const answers = [
   [
-    "text: what came is what the server answered and keeps",
+    "text: the received text is what the server sent and keeps",
     async (t) => {
       const report = await play(t, "hello");
       expectAnswered(t, report);
@@ -40,7 +40,7 @@ export const answers = [
     },
   ],
   [
-    "text: whoever only waits for the end gets the same",
+    "text: waiting only for the end has the same result",
     async (t) => {
       const { state, report } = await t.run(async () => {
         const turn = (await kit.session()).createTurn({ input: "SAY tok 5 10" });
@@ -73,7 +73,7 @@ export const answers = [
     },
   ],
   [
-    "reasoning: apart from the answer",
+    "reasoning: separate from the answer",
     async (t) => {
       const report = await play(t, "REASONING");
       expectAnswered(t, report);
@@ -158,7 +158,7 @@ export const answers = [
     },
   ],
   [
-    "many: eight turns at once, none with a word of another",
+    "many: eight turns at once, none with another one's text",
     async (t) => {
       const reports = await t.run(async () => {
         const client = await kit.client();
@@ -172,7 +172,7 @@ export const answers = [
         const { messages } = await t.stored(reports[at].session);
         assert.equal(messages.at(-1).content, own);
       }
-      // The trap that this is about must have been there: ids of other runs on frames of this one.
+      // The trap of this case must have been there: ids of other runs on frames of this one.
       const leaked = reports.flatMap(({ session, id }) => t.frames(session).filter(({ run_id }) => run_id !== undefined && run_id !== id));
       assert.ok(leaked.length > 0, "the server mixed no envelopes");
     },
@@ -188,7 +188,7 @@ export const answers = [
     },
   ],
   [
-    "retry: with a call that was begun and broken off, nothing of the try counts",
+    "retry: when a call breaks off, the whole attempt is discarded",
     async (t) => {
       const report = await play(t, `CUTTOOL ${t.id}`);
       expectSound(t, report);

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { expectAnswered, expectSound, GREETING, last, storedBy } from "./expect.mjs";
 
-/** The calls that the server believes to be waiting. */
+/** The calls that wait according to the server. */
 const waiting = (thread) =>
   Object.values(thread.state?.__tool_call_scope ?? {}).flatMap(({ suspended_call }) => (suspended_call ? [suspended_call.call_id] : []));
 
-/** A turn that ended since its calls wait. */
+/** A turn that ended because its calls wait. */
 async function expectWaiting(t, report, names) {
   assert.equal(report.error, null);
   assert.equal(report.status, "done");
@@ -99,7 +99,7 @@ export const approvals = [
     },
   ],
   [
-    "approval: a tool that was allowed for good does not ask again",
+    "approval: a tool that is always allowed does not ask again",
     async (t) => {
       const reports = await t.run(async () => {
         const own = await kit.session("approver");
@@ -113,7 +113,7 @@ export const approvals = [
     },
   ],
   [
-    "approval: text is refused while a call waits, unless what waits is to be thrown away",
+    "approval: text is refused while a call waits, unless the pending calls are discarded",
     async (t) => {
       const { asked, refused, sent } = await t.run(async () => {
         const own = await kit.session("approver");
@@ -130,7 +130,7 @@ export const approvals = [
     },
   ],
   [
-    "approval: what waits is known after a reload, and can be answered",
+    "approval: pending calls are known after a reload, and can be answered",
     async (t) => {
       const asked = await t.run(async () => kit.play(await kit.session("approver"), "TOOL please"));
       await t.page.reloadAll();
@@ -153,7 +153,7 @@ export const approvals = [
     },
   ],
   [
-    "approval: a call that waits while the turn still speaks is answered at once",
+    "approval: a call that waits while the turn still streams is answered at once",
     async (t) => {
       const { asked, live, same } = await t.run(async () => {
         const own = await kit.session("approver");

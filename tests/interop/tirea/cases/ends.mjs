@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { pause } from "../../parts.mjs";
 import { expectSound, GREETING, joined } from "./expect.mjs";
 
-/** The server's own words to the agent after a run was cancelled; no user has said them. */
+/** The server's own words to the agent after a run was cancelled; no user has sent them. */
 const INTERRUPTED = /^The previous run was interrupted/;
 
 const recordOf = async (t, report) => (await t.stored(report.session)).runs.find(({ run_id }) => run_id === report.id);
 
 export const ends = [
   [
-    "cancel: the turn ends at once, and what came stays",
+    "cancel: the turn ends at once, and the received text stays",
     async (t) => {
       const report = await t.run(async () =>
         kit.streamUntil((await kit.session()).createTurn({ input: "SLOW 100 30" }), 3, (turn) => turn.cancel()),
@@ -27,7 +27,7 @@ export const ends = [
     },
   ],
   [
-    "cancel: what the server tells its agent of it is no message of the user",
+    "cancel: the server's note to its agent is no message of the user",
     async (t) => {
       const { id, next, inputs } = await t.run(async () => {
         const own = await kit.session();
@@ -38,7 +38,7 @@ export const ends = [
       });
       assert.equal(next.text, GREETING);
       const { messages } = await t.stored(id);
-      assert.ok(messages.some(({ role, content }) => role === "user" && INTERRUPTED.test(content)), "the server says it");
+      assert.ok(messages.some(({ role, content }) => role === "user" && INTERRUPTED.test(content)), "the server keeps the note");
       assert.deepEqual(inputs, ["SLOW 100 30", "hello"]);
     },
   ],
@@ -86,7 +86,7 @@ export const ends = [
     },
   ]),
   [
-    "error: an agent that the server has not",
+    "error: an unknown agent",
     async (t) => {
       const report = await t.run(async () => kit.play(await kit.session("nobody"), "hello"));
       assert.equal(report.status, "unstarted");
@@ -131,7 +131,7 @@ export const ends = [
       assert.equal(report.status, "incomplete");
       assert.deepEqual([report.error?.code, report.error?.name], ["incomplete", "IncompleteError"]);
       assert.ok(report.agrees);
-      // Nothing that was read is lost, nothing that was not is made up.
+      // Nothing that was read is lost, and nothing is invented.
       assert.ok(report.text.startsWith("tok00 tok01 ") && joined(t.frames(thread), "text_delta").startsWith(report.text), report.text);
       await pause(1500);
       assert.equal(t.relayed("POST /v1/runs"), relayed);
@@ -178,7 +178,7 @@ export const ends = [
     },
   ],
   [
-    "drop: whoever stops listening is told that the run is lost",
+    "drop: an aborted read reports that the run is lost",
     async (t) => {
       const report = await t.run(async () => {
         const turn = (await kit.session()).createTurn({ input: "SLOW 100 30" });

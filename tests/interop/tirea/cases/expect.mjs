@@ -1,4 +1,4 @@
-// What cases hold turns against: the frames that the server sent, and what it keeps.
+// The common assertions on turns: the frames that the server sent, and what it keeps.
 import assert from "node:assert/strict";
 
 export const GREETING = "Hello from the mock, 你好 ☃\nline two.";
@@ -13,7 +13,7 @@ export const last = (frames, type) => frames.findLast((frame) => frame.type === 
 export const storedBy = (messages, role) =>
   messages.filter((message) => message.role === role && !/is awaiting approval\. Execution paused\.$/.test(message.content));
 
-/** Whatever its script: each event once, as the snapshot says, and the turn was asked for once. */
+/** Whatever its script: each event once, as the snapshot says, and the turn was requested once. */
 export function expectSound(t, report, starts = 1) {
   assert.deepEqual(report.numbers, report.numbers.map((_, at) => at + 1), "each event once");
   assert.ok(report.agrees, "events and snapshot agree");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { GREETING } from "./expect.mjs";
 
-/** A session with these turns; returns its id and what they came to. */
+/** A session with these turns; returns its id and their outcomes. */
 const talk = (t, inputs, agent = "assistant") =>
   t.run(
     async ({ inputs, agent }) => {
@@ -16,7 +16,7 @@ const talk = (t, inputs, agent = "assistant") =>
 
 export const sessions = [
   [
-    "sessions: what the protocol can do is said",
+    "sessions: the protocol's capabilities are declared",
     async (t) => {
       const capabilities = await t.run(async () => kit.plain((await kit.session()).capabilities));
       const expected = { resume: "none", cancel: true, interrupt: true, history: true, rename: true, delete: true, state: true, drafts: false, files: false };
@@ -121,7 +121,7 @@ export const sessions = [
     },
   ],
   [
-    "history: the turns after a reload go on the conversation",
+    "history: the turns after a reload continue the conversation",
     async (t) => {
       const { id, reports } = await talk(t, ["hello"]);
       await t.page.reloadAll();
@@ -137,7 +137,7 @@ export const sessions = [
     },
   ],
   [
-    "state: what the agent keeps, without the server's own",
+    "state: the agent's state, without the server's own",
     async (t) => {
       const { id } = await talk(t, ["TOOL please"]);
       const state = await t.run(async (id) => kit.plain(await (await kit.reopen(id)).state()), id);

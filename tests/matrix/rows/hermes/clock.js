@@ -1,4 +1,4 @@
-// Timers for Hermes' command line: its own take a time, but do not wait.
+// Timers for Hermes' command line, whose own do not wait.
 const soon = globalThis.setTimeout;
 const waiting = new Map();
 let lastId = 0;

@@ -1,4 +1,4 @@
-// Plays turns of a fake server in Hermes, without WebAssembly, and prints what came.
+// Plays turns of a fake server in Hermes, without WebAssembly, and prints the results.
 import "./platform.js";
 import { connect } from "turnwire/nowasm";
 import { fakeServer } from "turnwire/testing";

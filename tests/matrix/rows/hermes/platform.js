@@ -1,4 +1,4 @@
-// What apps of React Native have besides Hermes: some of it comes with React Native, the rest with the usual packages.
+// The parts of React Native apps besides Hermes: some of it comes with React Native, the rest with the usual packages.
 import "./clock.js";
 import "core-js/es/array/at";
 import "core-js/es/object/from-entries";
@@ -16,11 +16,11 @@ Object.assign(globalThis, { self: globalThis, Event, EventTarget, ReadableStream
 globalThis.console = { log: print, warn: print, error: print, info: print, debug: print };
 globalThis.crypto = { getRandomValues: (words) => words.map(() => Math.random() * 2 ** 32) };
 
-// These two look for what is above when they start.
+// These two look for the globals above when they start.
 const { AbortController, AbortSignal } = require("abortcontroller-polyfill/dist/cjs-ponyfill");
 const { Headers, Response } = require("whatwg-fetch");
 
-/** A response with a stream, as `expo/fetch` has it; React Native's own has none. */
+/** A response with a stream, as `expo/fetch` returns it; React Native's own has none. */
 class StreamedResponse extends Response {
   constructor(body, init) {
     super(null, init);

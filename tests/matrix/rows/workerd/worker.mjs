@@ -1,4 +1,4 @@
-// A Worker that plays what its address names.
+// A Worker that plays the protocol in its address.
 import { connect } from "turnwire";
 import { play } from "./app/play.mjs";
 

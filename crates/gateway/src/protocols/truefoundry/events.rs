@@ -50,7 +50,7 @@ struct SessionEvent {
 }
 
 /// `GET …/sessions/{session}/events`: newest first, from the last turn to its first ancestor.
-/// The gateway leaves a running turn out.
+/// The gateway leaves out a running turn.
 pub(crate) async fn of_session(
     caller: Caller,
     Path(path): Path<SessionPath>,

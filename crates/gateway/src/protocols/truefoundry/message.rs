@@ -11,7 +11,7 @@ const HARNESS_TOKENS: usize = 412;
 const INSTRUCTION_TOKENS: usize = 180;
 const TOOL_TOKENS: usize = 264;
 
-/// What a message has from its beginning on.
+/// The fields that a message has from its beginning.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) id: String,

@@ -74,7 +74,7 @@ impl Surface for TrueFoundry {
 fn routes() -> Router<App> {
     Router::new()
         .nest("/{tenant}/v1", gateway())
-        // A control plane passes the gateway on under this prefix.
+        // A control plane forwards to the gateway under this prefix.
         .nest("/api/llm/{tenant}/v1", gateway())
         .nest("/api/v1", trueforge())
 }

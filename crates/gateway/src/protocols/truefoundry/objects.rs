@@ -53,7 +53,7 @@ pub(crate) fn list<T, U: Serialize>(page: Page<T>, limit: usize, show: impl FnMu
     .into_response()
 }
 
-/// A session in the words of a dialect.
+/// A session as a dialect shows it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum SessionObject {

@@ -7,7 +7,7 @@ use super::recorder::TurnRecorder;
 use crate::agents::{Resume, Step, Steps};
 use crate::turns::{self, Clock, Flow, Script};
 
-/// How many deltas a model still sends after it was told to stop.
+/// The number of deltas that a model still sends after it was stopped.
 const DELTAS_AFTER_STOP: usize = 2;
 
 /// Plays one turn.

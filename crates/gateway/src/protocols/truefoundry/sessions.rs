@@ -87,7 +87,7 @@ pub(crate) async fn create_draft(caller: Caller, body: JsonObject) -> Answer {
     Ok(data(SessionObject::new(&session, caller.dialect)))
 }
 
-/// The sibling refuses what it does not know, a title for instance: it derives that itself.
+/// The sibling refuses unknown fields, such as a title: it derives that itself.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WithAgent {
@@ -267,7 +267,7 @@ pub(crate) async fn search(caller: Caller, Params(query): Params<SessionQuery>) 
     sessions(&caller, &query, any_time, keep)
 }
 
-/// `GET /api/v1/sessions`: the latest changed first, made at any time unless the caller says when.
+/// `GET /api/v1/sessions`: the latest changed first, of any age unless the caller sets a range.
 pub(crate) async fn list_by_change(caller: Caller, Params(query): Params<SessionQuery>) -> Answer {
     let window = Window::of(&query, None)?;
     let paging = Paging { limit: query.limit, page_token: query.page_token.clone(), ..Paging::default() };

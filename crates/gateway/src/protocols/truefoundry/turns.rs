@@ -68,7 +68,7 @@ pub(crate) async fn create(
     Ok(data(TurnObject::started(&session, &turn, caller.dialect)))
 }
 
-/// The open-source server takes a field or nothing, not `null`.
+/// The open-source server accepts a field or its absence, but not `null`.
 fn refuse_null(body: &JsonObject) -> Result<(), ApiError> {
     let null =
         ["input", "previous_turn_id"].into_iter().find(|field| body.0.get(*field) == Some(&Value::Null));

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_why_something_is_rejected() {
+    fn the_name_decides_why_a_capability_is_rejected() {
         for (reason, _) in REASONS {
             let slug = format!("workspace/{}-thing", reason.replace('_', "-"));
             let wanted = json!([{"id": "c", "kind": {"type": "skill", "slug": slug, "sourceKind": "user"}}]);

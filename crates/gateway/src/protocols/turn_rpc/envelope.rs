@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_frame_is_said() {
+    fn errors_say_what_is_wrong_with_a_frame() {
         let invalid = |problem: &str| format!("invalid JSON-RPC request: {problem}");
         let id = Some(ID.to_owned());
         let cases = [

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_beginning_of_a_text_can_be_parsed() {
+    fn every_prefix_of_a_text_can_be_parsed() {
         let text = "## A\n\n- *b **c** d*\n  1. `e`\n\n> ~~f\n\n```\ng <b>h</b>\n";
         for (end, _) in text.char_indices() {
             assert!(parse(&text[..end])["blocks"].is_array());

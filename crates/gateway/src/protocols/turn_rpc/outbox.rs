@@ -40,7 +40,7 @@ impl Outbox {
         self.push(Out::Frame(frame.into()));
     }
 
-    /// Sends a frame that may get lost.
+    /// Sends a frame that may be dropped.
     pub(super) fn send_lossy(&self, frame: OutFrame) {
         if lock(&self.queue).bytes < MOST_WAITING {
             self.push(Out::Frame(frame));

@@ -13,6 +13,6 @@ pub(super) struct Peer {
     pub(super) outbox: Arc<Outbox>,
     /// The pace of the turns that it starts.
     pub(super) delivery: Delivery,
-    /// What was asked for when it was opened.
+    /// The faults that its upgrade request asked for.
     pub(super) faults: Vec<Fault>,
 }

@@ -13,7 +13,7 @@ const BACKOFF: i64 = 2;
 /// What happens to something that failed.
 #[derive(Debug, Clone)]
 pub(super) enum RecoveryEvent {
-    /// A call does not answer in time. The second attaches to a recovery that runs.
+    /// A call does not answer in time. `TimeoutAttached` joins a recovery that already runs.
     Timeout(String),
     TimeoutAttached(String),
     /// An attempt begins.
@@ -26,7 +26,7 @@ pub(super) enum RecoveryEvent {
     ToolRetry(String),
     ToolResolved(String),
     ToolExhausted(String),
-    /// The model has had enough rounds.
+    /// The model has used up its rounds.
     Budget,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Reply {
     pub(super) state: Arc<FaultState>,
     pub(super) peer: Arc<Peer>,
     pub(super) id: String,
-    /// Where the request is written down.
+    /// The request's entry in the journal.
     pub(super) places: Vec<JournalPlace>,
     /// The faults of the answer.
     pub(super) faults: Vec<Fault>,

@@ -35,7 +35,7 @@ pub(super) enum Act {
     Recover(RecoveryEvent),
 }
 
-/// The steps of a script that knows no protocol.
+/// The steps of a script that all protocols share.
 pub(super) fn steps(steps: Steps) -> Acts {
     Box::new(steps.map(Act::Step))
 }
@@ -143,7 +143,7 @@ impl Scene {
     }
 }
 
-/// What went well, with the members of its type of item.
+/// A success, with the members of its item's type.
 fn done(line: &str, details: Value) -> Outcome {
     let details = match details {
         Value::Object(details) => details,

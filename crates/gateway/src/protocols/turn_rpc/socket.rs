@@ -50,7 +50,7 @@ struct Line {
     editors: Vec<MessageEditor>,
 }
 
-/// What happens next on a line.
+/// What happens next on a socket.
 enum Next {
     Came(Option<Result<Message, axum::Error>>),
     Out(Out),

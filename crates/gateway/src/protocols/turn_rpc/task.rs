@@ -12,7 +12,7 @@ use super::turn_writer::{Parent, TurnWriter};
 use crate::agents::SubAgent;
 use crate::store::{Turn, random_suffix};
 
-/// How deep tasks may nest, as items say.
+/// How deep tasks may nest, as items report.
 const DEEPEST: u64 = 3;
 /// How much of a result an item shows.
 const PREVIEW: usize = 200;

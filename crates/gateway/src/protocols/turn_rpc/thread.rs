@@ -292,7 +292,7 @@ impl State {
         }
     }
 
-    /// The response, the turn's beginning, and the user's message, if they have not come yet.
+    /// The response, the turn's beginning, and the user's message, if they were not sent yet.
     pub(super) fn open_turn(&mut self, thread: &Thread, turn: &str) {
         let Some(record) = self.turn(turn) else { return };
         let Some(Opening { reply, events, .. }) = record.opening.take() else { return };

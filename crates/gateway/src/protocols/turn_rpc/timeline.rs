@@ -110,7 +110,7 @@ fn own(thread: &Thread, record: &Record, wanted: &Wanted) -> Vec<Item> {
     own.chain(tasks).collect()
 }
 
-/// What the turn of another thread did for a task: the latest of it.
+/// The latest that another thread's turn did for a task.
 fn of_child(asked: &Asked<'_>, child: &Child, most: usize) -> Vec<Item> {
     let Some(thread) = asked.app.own.find(&child.thread) else { return Vec::new() };
     let place = thread.place(&child.turn);

@@ -59,7 +59,7 @@ async fn a_stream_is_stalled_now_and_can_still_be_cut() {
 }
 
 #[tokio::test]
-async fn a_stream_that_nobody_reads_is_cut_too() {
+async fn a_stream_without_a_reader_is_cut_too() {
     let gateway = Gateway::start(fast()).await;
     let session = gateway.session().await;
     let body = json!({"input": [{"type": "user.message", "content": "long 100000"}]});
@@ -83,7 +83,7 @@ async fn an_unknown_way_to_cut_is_refused() {
 }
 
 #[tokio::test]
-async fn streams_expire_when_told_to() {
+async fn streams_expire_on_request() {
     let gateway = Gateway::start(paced(Duration::from_millis(60))).await;
     let session = gateway.session().await;
     let first = gateway.turn(&session, ten_events()).await;

@@ -93,7 +93,7 @@ async fn a_giant_has_its_size_and_no_number() {
 }
 
 #[tokio::test]
-async fn ids_are_not_what_they_should_be() {
+async fn ids_can_be_wrong() {
     let (gateway, session) = begin().await;
     let ids = |stream: &str| -> Vec<String> {
         let lines = stream.lines().filter_map(|line| line.strip_prefix("id: "));

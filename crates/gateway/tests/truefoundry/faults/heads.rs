@@ -118,7 +118,7 @@ async fn a_slow_head_does_not_slow_the_turn() {
 }
 
 #[tokio::test]
-async fn a_portal_gives_a_page() {
+async fn a_portal_returns_a_page() {
     let (gateway, _, turns) = begin().await;
     for fault in ["portal", "redirect-portal"] {
         let answer = gateway.faulty(fault, Method::POST, &turns, &ten_events()).await;

@@ -101,7 +101,7 @@ async fn streams_fail_as_planned() {
 }
 
 #[tokio::test]
-async fn the_journal_tells_what_came() {
+async fn the_journal_has_the_requests() {
     let (gateway, session, turn) = begin().await;
     let subscribe = format!("{turn}/subscribe");
     gateway.post(&subscribe, json!({"after_sequence_number": 4})).await;

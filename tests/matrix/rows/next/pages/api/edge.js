@@ -1,7 +1,7 @@
 import { connect } from "turnwire";
 import { play } from "../../play.mjs";
 
-// Next.js has to be told that a package may compile WebAssembly. The route is not beside the others: built by webpack,
+// Next.js has to be told that a package may compile WebAssembly. The route is apart from the others: built by webpack,
 // Next.js misses a file of an edge route there.
 export const config = { runtime: "edge", unstable_allowDynamic: ["**/node_modules/turnwire/**"] };
 
