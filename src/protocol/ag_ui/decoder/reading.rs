@@ -208,7 +208,7 @@ impl Run {
             if let Some(call) = ids.heard(message.call_id()) {
                 message.set_call_id(call);
             }
-            if !self.call(message.call_id()).is_some_and(super::calls::Call::is_answered) {
+            if self.call(message.call_id()).is_none_or(|call| !call.is_answered()) {
                 let content = message.content().unwrap_or_else(|| "".into());
                 self.keep_result(message.clone());
                 // A content that is neither a text nor a list is ignored.
