@@ -19,7 +19,7 @@ const BINDINGS = {
   svelte: { framework: "svelte/reactivity", names: ["read", "store"], isCommon: false },
   solid: { framework: "solid-js", names: ["useConversation", "useReadable"], isCommon: true },
   angular: { framework: "@angular/core", names: ["injectConversation", "injectRead", "injectReadable"], isCommon: false },
-  "assistant-ui": { framework: "@assistant-ui/react", others: ["react"], names: ["useTurnwireRuntime"], isCommon: false, most: 9_600 },
+  "assistant-ui": { framework: "@assistant-ui/react", others: ["react"], names: ["useTurnwireRuntime"], isCommon: false, most: 9_900 },
   ai: { framework: "ai", names: ["TurnwireTransport"], isCommon: false, most: 9_800 },
 };
 
