@@ -23,8 +23,7 @@ export interface TurnwireTransportOptions {
   onAbort?: "cancel" | "leave" | undefined;
   /**
    * Where the ids of chats have the ids of their sessions; by default where the conversations keep texts (`store`), `null` for nowhere. Where the
-   * ids are those of sessions, `get` returns the id that it gets. Transports over the same conversations have the same chats: pass them
-   * the same store.
+   * ids are those of sessions, `get` returns the id that it gets.
    */
   sessions?: TextStore | null | undefined;
 }
