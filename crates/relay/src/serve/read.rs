@@ -134,7 +134,7 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
             let before = watched.borrow().departures;
             let is_known = |known: &Known| known.response.is_some() || known.end.is_some() || known.is_unsent;
             let is_ready = |known: &Known| is_known(known) || known.departures != before;
-            watched.wait_for(is_ready).await.map_err(|_| Refusal::unsent())?;
+            watched.wait_for(is_ready).await.map_err(|_| unsettled())?;
             // It may be ahead of what is known here: it has read from another relay, or the log is being repaired.
             let is_settled = |known: &Known| {
                 known.last >= wanted.after || known.end.is_some() || known.departures != before

@@ -13,7 +13,7 @@ const MUTANTS: [(&str, Law); 12] = [
     ("to_the_tail", Law::Chain),
     ("frame_lost", Law::Prefix),
     ("ended_again", Law::OneEnd),
-    ("written_late", Law::Kept),
+    ("frame_forgotten", Law::Kept),
     ("begun_again", Law::Once),
     ("left_open", Law::Heard),
     ("any_end_is_done", Law::Done),

@@ -82,6 +82,12 @@ pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
             rows.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} INTEGER {rest}"))?;
         }
     }
+    if mutant!("frame_forgotten") {
+        rows.execute_batch(
+            "DELETE FROM entry WHERE offset = (SELECT last FROM turn WHERE id = entry.turn AND end IS NULL);
+             UPDATE turn SET last = last - 1 WHERE end IS NULL AND last > 0;",
+        )?;
+    }
     Ok(())
 }
 

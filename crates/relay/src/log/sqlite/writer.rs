@@ -11,7 +11,6 @@ use tokio::sync::oneshot;
 
 use super::super::{Answer, LogError};
 use super::rows::Fault;
-use crate::mutant::mutant;
 
 /// The most jobs of one transaction.
 const BATCH: usize = 512;
@@ -207,14 +206,6 @@ fn run(
             .map_err(|error| Fault::Store(error).into_error());
         let replies: Vec<Reply> =
             jobs.into_iter().map(|job| (job.work)(in_transaction(connection, &begun))).collect();
-        if mutant!("written_late") {
-            for reply in replies {
-                reply(Ok(()));
-            }
-            thread::sleep(Duration::from_millis(150));
-            let _ = connection.execute_batch("COMMIT");
-            continue;
-        }
         let commit = || execute(connection, "COMMIT").map_err(|error| Fault::Store(error).into_error());
         let committed = begun.and_then(|()| commit());
         if committed.is_err() && !connection.is_autocommit() {
