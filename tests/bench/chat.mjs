@@ -3,10 +3,11 @@
 let chat;
 const longTasks = [];
 
-/** Opens a chat. */
+/** Opens a chat. Returns whether it has shown all its messages in time. */
 export async function openChat(url, options) {
   chat = await (await import(url)).open(options);
   new PerformanceObserver((list) => longTasks.push(...list.getEntries())).observe({ type: "longtask" });
+  return chat !== undefined;
 }
 
 /** Sends a message; resolves when the answer has begun. */

@@ -82,7 +82,7 @@ async function watch({ earlier, rate, deltas, most, before, watched, transitions
   try {
     // A page that has more to do than time shows nothing, and answers nothing: all of its time is one frame.
     const stalled = { scripting: STALLED, share: 1, frames: 1, late: 1, long: 1, longest: STALLED, shown: 0, rest: STALLED, changing: STALLED };
-    const isOpen = await orStalled(page.call("openChat", url, { earlier, deltas, most, rate }).then(() => true));
+    const isOpen = await orStalled(page.call("openChat", url, { earlier, deltas, most, rate }));
     if (!isOpen) return stalled;
     const rest = await several(transitions, page);
     const seen = await orStalled(watchAnswer(page, { before, watched }));
