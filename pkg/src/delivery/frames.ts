@@ -6,7 +6,10 @@ const HIDDEN_DELAY = 250;
 
 /** The tasks of the next frame. All turns of a page share one frame and one timer. */
 const due = new Set<() => void>();
-let forget = (): void => {};
+let frame: number | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+/** Whether a frame has come since the timer was set. */
+let hasFrames = false;
 
 /** Holds what readers of a frame see of a value, and notifies listeners when that changes. */
 export class FrameNotifier<T> {
@@ -59,18 +62,36 @@ export class FrameNotifier<T> {
   }
 }
 
-/** Waits for the next frame, or for a timer if the tab becomes hidden and no frame comes. */
+/** Waits for the next frame, or for a timer if the tab is hidden and no frame comes. */
 function schedule(): void {
-  const timer = setTimeout(run, HIDDEN_DELAY);
-  const frame = globalThis.requestAnimationFrame?.(run);
-  forget = () => {
-    clearTimeout(timer);
-    globalThis.cancelAnimationFrame?.(frame);
-  };
+  frame = globalThis.requestAnimationFrame?.(() => {
+    hasFrames = true;
+    run();
+  });
+  timer ??= setTimeout(late, HIDDEN_DELAY);
+}
+
+/** A timer for each frame would cost as much as a frame's changes. So one is set now and then, and looks whether frames come. */
+function late(): void {
+  const haveCome = hasFrames;
+  hasFrames = false;
+  timer = undefined;
+  if (due.size === 0) return;
+  if (haveCome) timer = setTimeout(late, HIDDEN_DELAY);
+  else {
+    globalThis.cancelAnimationFrame?.(frame!);
+    run();
+  }
+}
+
+/** Nothing is due any more. */
+function forget(): void {
+  clearTimeout(timer);
+  timer = undefined;
+  globalThis.cancelAnimationFrame?.(frame!);
 }
 
 function run(): void {
-  forget();
   const tasks = [...due];
   due.clear();
   for (const task of tasks) task();

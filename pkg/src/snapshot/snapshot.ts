@@ -252,7 +252,8 @@ export class SnapshotMirror {
     const last = this.#snapshot;
     if (!this.#isChanged && last !== undefined && sameFacts(last, facts)) return last;
     this.#isChanged = false;
-    frozenDeep([facts.state, facts.input]);
+    frozenDeep(facts.state);
+    frozenDeep(facts.input);
     return (this.#snapshot = Object.freeze({ ...facts, threads: this.#threads, ...this.#turn }));
   }
 
@@ -274,9 +275,10 @@ export class SnapshotMirror {
       touched.add(head.thread_id);
       this.#messages[head.slot] = this.#withHead(this.#messages[head.slot], head);
     }
-    for (const slot of this.#append()) touched.add(this.#messages[slot]!.thread_id);
+    const grown = this.#append();
+    for (const id of grown) touched.add(id);
     if (changes.turn) this.#turn = kept(this.#turn, changes.turn);
-    if (changes.threads || touched.size > 0) this.#arrange(changes.threads ?? this.#threads, touched);
+    if (changes.threads || touched.size > 0) this.#arrange(changes.threads ?? this.#threads, touched, grown);
   }
 
   #withHead(before: MessageSnapshot | undefined, head: ChangedMessage): MessageSnapshot {
@@ -296,10 +298,10 @@ export class SnapshotMirror {
     });
   }
 
-  /** Appends the pieces of text that came with the changes; returns the slots of their messages. */
-  #append(): Set<number> {
+  /** Appends the pieces of text that came with the changes; returns the threads of their messages. */
+  #append(): Set<string> {
     const { words, from, to, ascii, wide } = lend(this.#core.memory, this.#core.changeRecords());
-    const slots = new Set<number>();
+    const threads = new Set<string>();
     for (let at = from; at < to; at += STRIDE) {
       const slot = words[at]!;
       const field = words[at + 1]!;
@@ -308,14 +310,18 @@ export class SnapshotMirror {
       const length = words[at + 4]!;
       const came = (field & WIDE ? wide : ascii).slice(start, start + length);
       const text = this.#json.text?.(came) ?? came;
-      this.#messages[slot] = Object.freeze(appended(this.#messages[slot]!, field & 0xff, call, text));
-      slots.add(slot);
+      const message = (this.#messages[slot] = Object.freeze(appended(this.#messages[slot]!, field & 0xff, call, text)));
+      threads.add(message.thread_id);
     }
-    return slots;
+    return threads;
   }
 
-  /** Creates the changed threads again: those that changed themselves, or in one of their messages. */
-  #arrange(heads: readonly (Omit<ThreadSnapshot, "messages"> & Partial<ThreadSnapshot>)[], touched: Set<string>): void {
+  /** Creates the changed threads again: those that changed themselves, or in one of their messages. Those that have grown did. */
+  #arrange(
+    heads: readonly (Omit<ThreadSnapshot, "messages"> & Partial<ThreadSnapshot>)[],
+    touched: Set<string>,
+    grown: Set<string>,
+  ): void {
     const before = new Map(this.#threads.map((thread) => [thread.id, thread]));
     const messages = new Map<string, MessageSnapshot[]>();
     for (const id of touched) messages.set(id, []);
@@ -324,8 +330,11 @@ export class SnapshotMirror {
     }
     const threads = heads.map((head): ThreadSnapshot => {
       const known = before.get(head.id);
+      if (head === known && !touched.has(head.id)) return known;
       const own = messages.get(head.id) ?? known?.messages ?? [];
       const next = { ...head, messages: Object.freeze(own) };
+      // Comparing or freezing all parts would take most of the time of a frame that only has more text.
+      if (head === known && grown.has(head.id)) return Object.freeze(next) as ThreadSnapshot;
       return known && isSame(known, next) ? known : (frozenDeep(next) as ThreadSnapshot);
     });
     this.#threads = Object.freeze(threads);

@@ -118,6 +118,8 @@ export async function pump(
     isCut = true;
     release();
   });
+  // Kept for the whole stream: to make one costs more than to read many chunks.
+  let channel: MessageChannel | undefined;
   try {
     while (!isCut) {
       const { done, value } = await reader.read();
@@ -126,9 +128,10 @@ export async function pump(
       watch.alive(now);
       if (!push(value)) return;
       // The wall clock may be set back.
-      if (Math.abs(now - turnBegan) > LONGEST_TURN) await (nextTurn ??= nextTask());
+      if (Math.abs(now - turnBegan) > LONGEST_TURN) await (nextTurn ??= nextTask((channel ??= newChannel())));
     }
   } finally {
+    channel?.port1.close();
     forget();
     release();
   }
@@ -144,27 +147,29 @@ const LONGEST_TURN = 8;
 let turnBegan = 0;
 let nextTurn: Promise<void> | undefined;
 
-/** Resolves in a new task. Not by a timer, which hidden tabs delay. */
-function nextTask(): Promise<void> {
+/** Resolves in a new task. Not by a timer if there is something better: hidden tabs delay timers. */
+function nextTask(channel: MessageChannel | undefined): Promise<void> {
   return new Promise((resolve) => {
     const run = (): void => {
       turnBegan = Date.now();
       nextTurn = undefined;
       resolve();
     };
-    let channel: MessageChannel;
-    try {
-      // By its whole name: Next.js warns of the short one when it builds for the edge.
-      channel = new globalThis.MessageChannel();
-    } catch {
-      // Some runtimes at the edge have no channels, and no hidden tabs either.
-      return void setTimeout(run);
-    }
-    const { port1, port2 } = channel;
-    port1.onmessage = () => {
-      port1.close();
-      run();
-    };
-    port2.postMessage(null);
+    if (!channel) return void (immediate ?? setTimeout)(run);
+    channel.port1.onmessage = run;
+    channel.port2.postMessage(null);
   });
+}
+
+/** Node's own way. It takes all messages of a channel in one task. */
+const { setImmediate: immediate } = globalThis as { setImmediate?: (run: () => void) => unknown };
+
+/** A channel; `undefined` in Node, and in runtimes at the edge that have none. The latter have no hidden tabs either. */
+function newChannel(): MessageChannel | undefined {
+  try {
+    // By its whole name: Next.js warns of the short one when it builds for the edge.
+    return immediate ? undefined : new globalThis.MessageChannel();
+  } catch {
+    return undefined;
+  }
 }
