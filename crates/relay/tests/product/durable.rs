@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use reqwest::{Method, Response};
 use serde_json::Value;
@@ -11,7 +12,7 @@ use tokio::sync::mpsc;
 use crate::restarts::started;
 use crate::upgrade::replaceable;
 use crate::wire::{Server, within};
-use crate::world::{Relay, STOP, Scratch, delta, numbered, open, sent, status};
+use crate::world::{Relay, STOP, Scratch, Stream, delta, numbered, open, sent, status};
 
 /// The protocol's client, in a process of its own. It ends with the test.
 struct Client {
@@ -109,7 +110,7 @@ async fn the_protocols_client_reads_a_running_turn_to_its_end() {
         let mut first = Client::of(&relay, "t", live, "-1");
         let place = first.until(&numbered(2, &delta("t2"))).await;
         // It has caught up, and waits.
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
         let mut now = Client::of(&relay, "t", live, "now");
         now.until("").await;
         wire.chunk(&delta("é\\n three")).await;
@@ -213,7 +214,7 @@ async fn a_page_says_where_it_ends() {
     let poll = asked(&relay, Method::GET, &poll);
     let large = delta(&"x".repeat(50_000));
     let (poll, ()) = tokio::join!(poll, async {
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
         wire.chunk(&large).await;
     });
     assert_eq!((poll.status().as_u16(), header(&poll, "stream-cursor")), (200, Some("8")));
@@ -233,6 +234,37 @@ async fn a_page_says_where_it_ends() {
     assert_eq!(answer.text().await.expect("text"), whole);
     let poll = asked(&relay, Method::GET, &format!("?offset={end}&live=long-poll")).await;
     assert_eq!((poll.status().as_u16(), header(&poll, "stream-closed")), (204, Some("true")));
+}
+
+#[tokio::test]
+async fn a_reader_of_a_silent_turn_is_told_where_it_is() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    let (_reading, _wire) = started(&relay, &server, "t", 1).await;
+    let place = asked(&relay, Method::GET, "").await;
+    let place = header(&place, "stream-next-offset").expect("a place").to_owned();
+    let poll = relay.plain(Method::GET, &path("t", &format!("?offset={place}&live=long-poll"))).send();
+    let events = async {
+        let mut events = Stream::of(asked(&relay, Method::GET, "?offset=-1&live=sse&cursor=7").await);
+        let control = |rest: &str| {
+            format!(
+                "event: control\ndata:{{\"streamCursor\":\"8\",\"streamNextOffset\":\"{place}\"{rest}}}\n\n"
+            )
+        };
+        let lines = numbered(1, &delta("t1")).replace('\n', "\ndata:");
+        let told = control(",\"upToDate\":true");
+        let expected = format!("event: data\ndata:{lines}\n\n{told}");
+        assert_eq!(events.until(&told).await, expected);
+        // The next word comes after fifteen seconds, as on every stream.
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        events.until(&format!("{expected}{told}")).await;
+    };
+    // Less than half a minute, after which clients give up.
+    let (poll, ()) = tokio::join!(tokio::time::timeout(Duration::from_secs(29), poll), events);
+    let poll = poll.expect("in time").expect("an answer");
+    assert_eq!((poll.status().as_u16(), header(&poll, "stream-next-offset")), (204, Some(&*place)));
+    assert_eq!((header(&poll, "stream-up-to-date"), header(&poll, "stream-closed")), (Some("true"), None));
+    assert_eq!(header(&poll, "stream-cursor"), Some("1"));
 }
 
 #[tokio::test]
@@ -289,7 +321,7 @@ async fn a_reader_goes_on_when_its_relay_is_replaced() {
     }
     let new = Relay::start(&config);
     old.terminate();
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     wire.chunk(&delta("later")).await;
     wire.chunk(STOP).await;
     wire.end().await;
