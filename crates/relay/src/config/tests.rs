@@ -28,20 +28,55 @@ fn the_example_has_no_mistake() {
     assert_eq!(config.drain, Duration::from_mins(10));
 }
 
+/// A config whose secrets, which begin like this, do not exist here.
+fn without_secrets(text: &str, kind: &str) -> Config {
+    let text = text.lines().map(|line| match line.split_once(&format!("\"{kind}:")) {
+        Some((before, _)) => format!("{before}\"env:PATH\"\n"),
+        None => format!("{line}\n"),
+    });
+    Config::parse(&text.collect::<String>()).expect("a config")
+}
+
 #[test]
 fn the_example_of_several_relays_has_no_mistake() {
     let text = include_str!("../../deploy/several.toml");
     for key in ["agents", "redis"] {
         assert!(text.contains(&format!("\"credential:{key}\"")), "{key}");
     }
-    // The example's credentials do not exist here.
-    let text = text.lines().map(|line| match line.split_once("\"credential:") {
-        Some((before, _)) => format!("{before}\"env:PATH\"\n"),
-        None => format!("{line}\n"),
-    });
-    let config = Config::parse(&text.collect::<String>()).expect("a config");
+    let config = without_secrets(text, "credential");
     assert!(matches!(config.log.store, Store::Redis { password: Some(_), .. }));
     assert_eq!(config.log.takeover, Duration::from_secs(10));
+}
+
+/// The config within the example, and what else there must agree with it.
+#[test]
+fn the_example_for_kubernetes_agrees_with_itself() {
+    let example = include_str!("../../deploy/kubernetes.yaml");
+    let (_, rest) = example.split_once("  relay.toml: |\n").expect("a config");
+    let (text, rest) = rest.split_once("---\n").expect("an end");
+    let config = without_secrets(text, "file");
+    assert!(matches!(config.log.store, Store::Redis { password: Some(_), .. }));
+    let admin = config.admin.expect("an address");
+    for (name, address) in [("pages", config.listen), ("admin", admin)] {
+        assert!(address.ip().is_unspecified(), "others reach {name}");
+        let port = format!("{{ name: {name}, containerPort: {} }}", address.port());
+        assert!(rest.contains(&port), "{port}");
+    }
+    let number = |name: &str| {
+        let (_, after) = rest.split_once(name).expect(name);
+        let end = after.find(|character: char| !character.is_ascii_digit()).unwrap_or(after.len());
+        Duration::from_secs(after[..end].parse().expect("a number"))
+    };
+    let shutdown = number("preStop: { sleep: { seconds: ") + config.drain;
+    assert!(number("terminationGracePeriodSeconds: ") > shutdown + Duration::from_secs(5));
+    for key in ["agents", "redis"] {
+        assert!(text.contains(&format!("\"file:/run/secrets/turnwire/{key}\"")), "{key}");
+        assert!(example.contains(&format!("--from-file={key}=")), "{key}");
+    }
+    assert!(rest.contains("mountPath: /run/secrets/turnwire,"));
+    // The image serves this file.
+    let image = include_str!("../../deploy/Containerfile");
+    assert!(image.contains("\"/etc/turnwire/relay.toml\"]") && rest.contains("mountPath: /etc/turnwire,"));
 }
 
 #[test]

@@ -291,6 +291,48 @@ async fn two_relays_share_a_file_and_each_knows_whether_the_other_lives() {
     assert_eq!(locks(), 1);
 }
 
+/// The tables of a version that knew no other process: what newer ones need is missing.
+const OLD: &str = "PRAGMA journal_mode = WAL;
+CREATE TABLE turn (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    upstream TEXT NOT NULL, subject TEXT NOT NULL, turn TEXT NOT NULL,
+    log INTEGER NOT NULL, epoch INTEGER NOT NULL, last INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    status INTEGER, content_type TEXT, end TEXT, ended INTEGER, expired INTEGER NOT NULL DEFAULT 0,
+    session TEXT, request BLOB NOT NULL, UNIQUE (upstream, subject, turn));
+CREATE TABLE process (id INTEGER PRIMARY KEY AUTOINCREMENT);
+INSERT INTO turn (upstream, subject, turn, log, epoch, last, bytes, request)
+    VALUES ('agents', 'ann', 't', 7, 1, 0, 0, zeroblob(32));";
+
+#[test]
+fn relays_that_start_at_once_share_a_new_file_and_an_old_one() {
+    for round in 0..60 {
+        let scratch = Scratch::new();
+        let is_old = round % 3 > 0;
+        if is_old {
+            std::fs::create_dir_all(scratch.0.parent().expect("a directory")).expect("made");
+            let rows = rusqlite::Connection::open(&scratch.0).expect("a file");
+            rows.execute_batch(OLD).expect("an old file");
+        }
+        let start = std::sync::Barrier::new(4);
+        let open = || {
+            start.wait();
+            SqliteLog::open(&scratch.0, round % 2 == 0)
+        };
+        let logs: Vec<_> = std::thread::scope(|scope| {
+            let starts: Vec<_> = (0..4).map(|_| scope.spawn(open)).collect();
+            starts.into_iter().map(|start| start.join().expect("no panic")).collect()
+        });
+        let failed: Vec<_> = logs.iter().filter_map(|log| log.as_ref().err()).collect();
+        assert!(failed.is_empty(), "round {round}: {failed:?}");
+        let rows = rusqlite::Connection::open(&scratch.0).expect("a file");
+        let count = |query| rows.query_row(query, [], |row| row.get::<_, i64>(0)).expect("a number");
+        assert_eq!(count("SELECT count(*) FROM process"), 4);
+        assert_eq!(count("SELECT count(*) FROM boot"), i64::from(cfg!(target_os = "linux")));
+        let kept = "SELECT count(*) FROM turn WHERE process = 0 AND stopped = 0 AND readers = 0";
+        assert_eq!(count(kept), i64::from(is_old));
+    }
+}
+
 /// A new file has no boot recorded, and a file may come from another boot.
 #[cfg(target_os = "linux")]
 #[tokio::test]

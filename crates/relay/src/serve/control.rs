@@ -12,7 +12,7 @@ use super::held::Held;
 use super::hub::Request;
 use super::read::{self, Source, Wanted};
 use super::refusal::Refusal;
-use super::{App, start};
+use super::{App, durable, start};
 use crate::connection::Connection;
 use crate::edge;
 use crate::held::EndReason;
@@ -37,10 +37,11 @@ pub(super) async fn answer(asked: Asked<'_>, method: &Method, path: &str) -> Res
         (&Method::GET, [] | [""]) => Ok(asked.about()),
         (&Method::GET, ["sockets"]) => Ok(asked.sockets()),
         (&Method::DELETE, ["sockets", name]) => asked.end_socket(name),
-        (_, ["turns", ..]) if !is_logged => Err(Refusal::not_found()),
+        (_, ["turns" | "streams", ..]) if !is_logged => Err(Refusal::not_found()),
         (&Method::GET, ["turns"]) => asked.list().await,
         (&Method::GET, ["turns", turn, "events"]) => asked.attach(turn).await,
         (&Method::DELETE, ["turns", turn]) => asked.stop(turn).await,
+        (_, ["streams", turn]) => durable::answer(&asked, method, turn).await,
         _ => Err(Refusal::not_found()),
     }
 }
@@ -78,7 +79,7 @@ impl Asked<'_> {
         .into_response()
     }
 
-    fn key(&self, turn: &str) -> Result<TurnKey, Refusal> {
+    pub(super) fn key(&self, turn: &str) -> Result<TurnKey, Refusal> {
         if !start::is_id(turn) {
             return Err(Refusal::not_found());
         }
@@ -122,30 +123,38 @@ impl Asked<'_> {
     async fn attach(self, turn: &str) -> Result<Response, Refusal> {
         let key = self.key(turn)?;
         let after = read::cursor(&self.head, &self.query)?;
-        let source = if let Some(hub) = self.app.hubs.get(&key) {
-            Source::Open(hub)
-        } else {
-            let head = self.app.log.head(key.clone()).await?;
-            Source::of(self.app, key.clone(), head)?.0
-        };
+        let source = self.source(&key).await?;
         if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
             return Err(read::log_changed(source.log()));
         }
+        read::respond(self.wanted(key, source, after)?).await
+    }
+
+    /// Where a turn is read.
+    pub(super) async fn source(&self, key: &TurnKey) -> Result<Source, Refusal> {
+        if let Some(hub) = self.app.hubs.get(key) {
+            return Ok(Source::Open(hub));
+        }
+        let head = self.app.log.head(key.clone()).await?;
+        Ok(Source::of(self.app, key.clone(), head)?.0)
+    }
+
+    /// A turn for the caller, from this place on.
+    pub(super) fn wanted(&self, key: TurnKey, source: Source, after: u64) -> Result<Wanted, Refusal> {
         let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
         let linked = source.hub().map(|hub| &hub.span);
         let span = self.app.traces.attach(&key.upstream, &self.head, linked);
-        read::respond(Wanted {
+        Ok(Wanted {
             app: self.app.clone(),
             key,
             source,
             after,
             is_ours: self.head.contains_key(edge::RELAY),
-            connection: self.connection,
+            connection: self.connection.clone(),
             valid_for: self.caller.valid_for,
             reading,
             span,
         })
-        .await
     }
 
     async fn list(self) -> Result<Response, Refusal> {

@@ -6,8 +6,9 @@
 //! - `held`: the sockets to agents that are kept for their readers; `socket_reader`, one reader of such a socket;
 //! - `start`: begins a kept turn, or finds it, one start of a turn at a time (`making`); `owner` reads it from the
 //!   agent into the log, with the requests of `asking`; `attach`, the protocol's own request for the rest of a turn;
-//! - `hub`: what readers of a running turn share; `follow` fills it for a turn of another relay; `read`, one reader;
-//! - `control`: the relay's own requests;
+//! - `hub`: what readers of a running turn share; `follow` fills it for a turn of another relay; `read`, a request for a
+//!   turn; `delivery`, one reader;
+//! - `control`: the relay's own requests; `durable`, turns as streams of another protocol;
 //! - `sweep`: finds turns that have lost their owner; `takeover` continues or ends them;
 //! - `admin`: metrics and health; `life`, the start and the shutdown of the process.
 
@@ -17,7 +18,9 @@ mod asking;
 mod attach;
 mod bind;
 mod control;
+mod delivery;
 mod dispatch;
+mod durable;
 mod follow;
 mod held;
 mod hub;
@@ -124,7 +127,7 @@ impl App {
     async fn name_of(&self, key: &TurnKey, protocol: Protocol) -> Result<Option<String>, LogError> {
         let mut after = 0;
         // At least one frame is read, however long.
-        for max_bytes in [1, read::PAGE] {
+        for max_bytes in [1, delivery::PAGE] {
             let frames = self.log.read(key.clone(), after, max_bytes).await?;
             let name = frames.iter().find_map(|frame| protocol.turn_named(frame));
             if name.is_some() || frames.is_empty() {

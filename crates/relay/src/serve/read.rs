@@ -1,4 +1,4 @@
-//! Readers of kept turns, any number of them, from any place.
+//! Requests for a kept turn: any number of them, from any place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,35 +8,24 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
-use tokio::sync::watch;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::timeout;
 
 use super::App;
-use super::follow::{self, LOST};
-use super::hub::{Hub, Known, Reading};
+use super::delivery::{Delivery, Next, Progress};
+use super::follow;
+use super::hub::{Hub, Known};
 use super::pass::unbuffered;
 use super::refusal::Refusal;
 use crate::connection::Connection;
 use crate::edge;
-use crate::identity::LONGEST;
 use crate::limits::InUse;
-use crate::log::{Head, LogError, ReplayLog, TurnKey};
-use crate::mutant::mutant;
+use crate::log::{Head, ResponseHead, TurnKey};
 use crate::observe::Span;
 use crate::sse::numbered;
-use crate::turn::{CutReason, End, Reader, Step};
-
-/// How many bytes are written at once.
-pub(super) const PAGE: usize = 64 << 10;
-/// The silence after which a reader gets a comment, so that proxies do not close the connection as idle.
-pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
+use crate::turn::End;
 
 /// The longest wait until a response begins: clients wait for half a minute.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The pause before a log that does not answer is read again.
-const AGAIN: Duration = Duration::from_millis(200);
-/// One write in this many is measured, so that measuring does not delay thousands of readers of one turn.
-const MEASURED: u32 = 8;
 
 /// The source of a turn's frames.
 pub(super) enum Source {
@@ -108,7 +97,7 @@ fn unsettled() -> Refusal {
 
 pub(super) fn log_changed(log: u64) -> Refusal {
     let text = "the turn's log is another one, or ends before this place: read it from its beginning";
-    Refusal::new(StatusCode::PRECONDITION_FAILED, "log_changed", text).about_log(log_name(log))
+    Refusal::new(StatusCode::PRECONDITION_FAILED, "log_changed", text).with("log", log_name(log))
 }
 
 /// The number of the last frame that a caller has.
@@ -125,10 +114,11 @@ pub(super) fn cursor(head: &HeaderMap, query: &[(String, String)]) -> Result<u64
     })
 }
 
-/// Responds with a turn.
-pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
-    let (known, watched) = match &wanted.source {
-        Source::Closed(_, known) => (known.clone(), None),
+/// Waits until the agent has answered, and the wanted place is there. Returns what is known of the turn then, and the
+/// agent's answer.
+pub(super) async fn settled(wanted: &Wanted) -> Result<(Progress, ResponseHead), Refusal> {
+    let progress = match &wanted.source {
+        Source::Closed(_, known) => Progress { known: known.clone(), watched: None },
         Source::Open(hub) => {
             let mut watched = hub.watch();
             let before = watched.borrow().departures;
@@ -145,23 +135,33 @@ pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
             if known.departures != before {
                 return Err(unsettled());
             }
-            (known, Some(watched))
+            Progress { known, watched: Some(watched) }
         }
     };
-    if known.is_unsent {
+    if progress.known.is_unsent {
         return Err(Refusal::unsent());
     }
-    let (log, turn) = (wanted.source.log(), wanted.key.turn.clone());
-    let Some(response) = known.response.clone() else {
+    let Some(response) = progress.known.response.clone() else {
         let text = "the agent did not answer, and may have got the request; the relay does not send it again";
         return Err(Refusal::new(StatusCode::GATEWAY_TIMEOUT, "cut", text));
     };
-    if wanted.after > known.last {
-        return Err(log_changed(log));
+    if wanted.after > progress.known.last {
+        return Err(log_changed(wanted.source.log()));
     }
-    let is_stream = response.content_type.to_ascii_lowercase().starts_with("text/event-stream");
+    Ok((progress, response))
+}
+
+/// Whether the agent has answered with a stream of frames.
+pub(super) fn is_stream(response: &ResponseHead) -> bool {
+    response.content_type.to_ascii_lowercase().starts_with("text/event-stream")
+}
+
+/// Responds with a turn.
+pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
+    let (progress, response) = settled(&wanted).await?;
+    let (log, turn) = (wanted.source.log(), wanted.key.turn.clone());
     let mut answer =
-        if is_stream { stream_of(wanted, known, watched) } else { whole(wanted, known, watched).await? };
+        if is_stream(&response) { stream_of(wanted, progress) } else { whole(wanted, progress).await? };
     let head = answer.headers_mut();
     if let Ok(content_type) = HeaderValue::from_str(&response.content_type) {
         head.insert(header::CONTENT_TYPE, content_type);
@@ -181,11 +181,7 @@ pub(super) fn log_name(log: u64) -> String {
 }
 
 /// A response that is not a stream: it is the turn's only entry.
-async fn whole(
-    wanted: Wanted,
-    known: Known,
-    watched: Option<watch::Receiver<Known>>,
-) -> Result<Response, Refusal> {
+async fn whole(wanted: Wanted, Progress { known, watched }: Progress) -> Result<Response, Refusal> {
     let mut end = known.end;
     if let Some(mut watched) = watched {
         let is_over = |now: &Known| now.end.is_some() || now.departures != known.departures;
@@ -201,36 +197,17 @@ async fn whole(
     Ok(Response::new(Body::from(frames.concat())))
 }
 
-fn stream_of(wanted: Wanted, known: Known, watched: Option<watch::Receiver<Known>>) -> Response {
-    let lives = wanted.valid_for.map_or(LONGEST, |valid| valid.min(LONGEST));
-    let (hub, counted) = match &wanted.source {
-        Source::Open(hub) => (Some(hub.clone()), Some(hub.reading())),
-        Source::Closed(..) => (None, None),
-    };
-    let connected = Connected {
-        log: wanted.app.log.clone(),
-        key: wanted.key,
-        hub,
-        departures: known.departures,
-        is_leaving: false,
-        known,
-        watched,
-        reader: Reader::after(wanted.after),
-        until: Instant::now() + lives,
-        is_ours: wanted.is_ours,
-        connection: wanted.connection,
-        closing: Closing("gone"),
-        is_waiting: false,
-        writes: 0,
-        _counted: (counted, wanted.reading, wanted.span),
-    };
-    let frames = stream::unfold(Some(connected), |connected| async {
-        let mut connected = connected?;
-        match connected.next().await {
-            Written::More(bytes) => Some((Ok(bytes), Some(connected))),
+fn stream_of(wanted: Wanted, progress: Progress) -> Response {
+    let (is_ours, connection) = (wanted.is_ours, wanted.connection.clone());
+    let reading = Delivery::new(wanted, progress);
+    let attached = Attached { reading, is_ours, connection, is_leaving: false };
+    let frames = stream::unfold(Some(attached), |attached| async {
+        let mut attached = attached?;
+        match attached.next().await {
+            Written::More(bytes) => Some((Ok(bytes), Some(attached))),
             Written::End => None,
             Written::Broken => {
-                connected.connection.reset_when_written().await;
+                attached.connection.reset_when_written().await;
                 Some((Err(Broken), None))
             }
         }
@@ -242,7 +219,7 @@ fn stream_of(wanted: Wanted, known: Known, watched: Option<watch::Receiver<Known
 
 /// The rest of the turn is missing.
 #[derive(Debug)]
-struct Broken;
+pub(super) struct Broken;
 
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -258,167 +235,46 @@ enum Written {
     Broken,
 }
 
-/// Why a reader's connection ends; counted when it does. If the relay sets no reason, the reader has gone.
-struct Closing(&'static str);
-
-impl Drop for Closing {
-    fn drop(&mut self) {
-        metrics::counter!("turnwire_relay_readers_closed_total", "reason" => self.0).increment(1);
-    }
-}
-
-struct Connected {
-    log: Arc<dyn ReplayLog>,
-    key: TurnKey,
-    hub: Option<Arc<Hub>>,
-    known: Known,
-    /// The value of `Known::departures` when it connected.
-    departures: u64,
-    is_leaving: bool,
-    watched: Option<watch::Receiver<Known>>,
-    reader: Reader,
-    until: Instant,
+/// A reader for whom a turn is its agent's own stream.
+struct Attached {
+    reading: Delivery,
     is_ours: bool,
     connection: Connection,
-    closing: Closing,
-    /// It has read everything, and waits for more.
-    is_waiting: bool,
-    /// How often it got what it was waiting for.
-    writes: u32,
-    _counted: (Option<Reading>, InUse, Span),
+    is_leaving: bool,
 }
 
-impl Connected {
+impl Attached {
     async fn next(&mut self) -> Written {
-        loop {
-            if let Some(watched) = &mut self.watched {
-                self.known = watched.borrow_and_update().clone();
-            }
-            if self.is_leaving {
-                return Written::End;
-            }
-            if self.known.departures != self.departures {
-                self.is_leaving = true;
-                self.closing.0 = "sent_away";
-                // It reconnects at once: its frames are already there.
-                return if self.is_ours {
-                    Written::More(Bytes::from_static(b"retry: 50\n\n"))
-                } else {
-                    Written::Broken
-                };
-            }
-            match self.reader.next(self.known.last, self.known.end) {
-                Step::Read(after) => return self.page(after).await,
-                Step::Over => return Written::End,
-                Step::Tell(End::Done | End::Eof | End::Refused { .. }) => {
-                    self.closing.0 = "end";
-                    return Written::End;
-                }
-                Step::Tell(end @ (End::Cut { .. } | End::Stopped)) => return self.cut(end),
-                Step::Wait => {}
-            }
-            let Some(watched) = &mut self.watched else { return self.leave("unread") };
-            self.is_waiting = true;
-            tokio::select! {
-                changed = timeout(HEARTBEAT, watched.changed()) => match changed {
-                    Ok(Ok(())) => {}
-                    Ok(Err(_)) => return self.leave("unread"),
-                    Err(_) => return Written::More(Bytes::from_static(b":\n\n")),
-                },
-                () = sleep_until(self.until) => return self.leave("lifetime"),
-            }
+        if self.is_leaving {
+            return Written::End;
+        }
+        match self.reading.next().await {
+            Next::Frames(first, frames) => Written::More(page(first, &frames)),
+            Next::Silence => Written::More(Bytes::from_static(b":\n\n")),
+            // It reconnects at once: its frames are already there.
+            Next::SentAway => self.tell(Bytes::from_static(b"retry: 50\n\n")),
+            Next::End(End::Done | End::Eof | End::Refused { .. }) => Written::End,
+            Next::End(end @ (End::Cut { .. } | End::Stopped)) => self.tell(told(end, self.reading.cursor())),
+            Next::Left if self.is_ours => Written::End,
+            Next::Left => Written::Broken,
         }
     }
 
-    /// Ends the connection before the turn's end. A client that knows the relay reconnects; for others the connection
-    /// is broken off, as a normal end would look like the turn's.
-    fn leave(&mut self, reason: &'static str) -> Written {
-        self.closing.0 = reason;
-        if self.is_ours { Written::End } else { Written::Broken }
-    }
-
-    /// Informs the reader that the rest of the turn is missing.
-    fn cut(&mut self, end: End) -> Written {
-        self.closing.0 = "cut";
+    /// The last words to a client that knows the relay. For others the connection is broken off, as a normal end would look
+    /// like the turn's.
+    fn tell(&mut self, words: Bytes) -> Written {
         self.is_leaving = true;
-        if self.is_ours { Written::More(told(end, self.reader.cursor())) } else { Written::Broken }
+        if self.is_ours { Written::More(words) } else { Written::Broken }
     }
+}
 
-    /// The frames after an offset, or the turn's end if the log has lost it for good. While the log is unavailable, or its
-    /// owner may restore the turn, all readers of a page share one pause.
-    async fn frames(&self, after: u64) -> Result<Vec<Bytes>, End> {
-        let read = async {
-            loop {
-                let read = self.log.read(self.key.clone(), after, PAGE);
-                let read = match &self.hub {
-                    Some(hub) => hub.page(after, PAGE, read).await,
-                    None => read.await,
-                };
-                match read {
-                    Ok(frames) => return Ok(frames),
-                    Err(LogError::Unreachable(_)) => {}
-                    Err(LogError::Gone) => {
-                        if let Some(end) = self.lost().await {
-                            return Err(end);
-                        }
-                    }
-                    Err(_) => return Ok(Vec::new()),
-                }
-                sleep(AGAIN).await;
-            }
-        };
-        timeout(HEARTBEAT, read).await.unwrap_or_else(|_| Ok(Vec::new()))
+/// Frames as they are sent to readers, the first of them with this number.
+pub(super) fn page(first: u64, frames: &[Bytes]) -> Bytes {
+    let mut page = BytesMut::new();
+    for (offset, frame) in (first..).zip(frames) {
+        numbered(offset, frame, &mut page);
     }
-
-    /// The end of a turn that is no longer in the log, if it cannot return.
-    async fn lost(&self) -> Option<End> {
-        let end = self.watched.as_ref().and_then(|watched| watched.borrow().end);
-        if matches!(end, Some(End::Cut { reason: CutReason::LogLost, .. })) {
-            return end;
-        }
-        (self.log.is_removed(self.key.clone()).await == Ok(true)).then_some(LOST)
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "counts far below what a float holds")]
-    fn measure(&mut self, count: u64) {
-        metrics::counter!("turnwire_relay_frames_delivered_total").increment(count);
-        let is_awaited = std::mem::take(&mut self.is_waiting);
-        let is_measured = is_awaited && self.writes.is_multiple_of(MEASURED);
-        self.writes = self.writes.wrapping_add(u32::from(is_awaited));
-        if !is_measured {
-            return;
-        }
-        // Frames that a reader catches up on are not measured: their age says nothing about the relay.
-        let behind = self.known.last.saturating_sub(self.reader.cursor());
-        metrics::histogram!("turnwire_relay_reader_lag_frames").record(behind as f64);
-        let age = self.hub.as_ref().filter(|_| behind == 0).and_then(|hub| hub.age(self.known.last));
-        if let Some(age) = age {
-            metrics::histogram!("turnwire_relay_delivery_seconds").record(age.as_secs_f64());
-        }
-    }
-
-    async fn page(&mut self, after: u64) -> Written {
-        let after = if mutant!("to_the_tail") && self.hub.is_some() {
-            self.reader = Reader::after(self.known.last - 1);
-            self.known.last - 1
-        } else {
-            after
-        };
-        let frames = match self.frames(after).await {
-            Ok(frames) => frames,
-            Err(end) => return self.cut(end),
-        };
-        // It has expired meanwhile, or the log does not answer.
-        if frames.is_empty() || self.reader.wrote(after + 1, frames.len() as u64).is_err() {
-            return self.leave("unread");
-        }
-        let mut page = BytesMut::new();
-        for (offset, frame) in (after + 1..).zip(&frames) {
-            numbered(offset, frame, &mut page);
-        }
-        self.measure(frames.len() as u64);
-        Written::More(page.freeze())
-    }
+    page.freeze()
 }
 
 /// The frame in which the relay reports that the rest of a turn is missing.

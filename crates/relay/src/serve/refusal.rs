@@ -19,27 +19,37 @@ pub(super) struct Refusal {
     code: &'static str,
     text: String,
     after: Option<Duration>,
-    /// The current id of the turn's log, if it differs from the caller's.
-    log: Option<String>,
+    /// A further member of the body.
+    detail: Option<(&'static str, String)>,
 }
 
 impl Refusal {
     pub(super) fn new(status: StatusCode, code: &'static str, text: impl Into<String>) -> Self {
-        Self { status, code, text: text.into(), after: None, log: None }
+        Self { status, code, text: text.into(), after: None, detail: None }
     }
 
     pub(super) fn again_after(self, after: Duration) -> Self {
         Self { after: Some(after), ..self }
     }
 
-    pub(super) fn about_log(self, log: String) -> Self {
-        Self { log: Some(log), ..self }
+    pub(super) fn with(self, name: &'static str, value: String) -> Self {
+        Self { detail: Some((name, value)), ..self }
+    }
+
+    /// For clients of durable streams, which repeat each request that failed with 5xx: what can no longer be read is gone.
+    pub(super) fn or_gone(self) -> Self {
+        match self.status {
+            StatusCode::PRECONDITION_FAILED | StatusCode::GATEWAY_TIMEOUT => {
+                Self { status: StatusCode::GONE, ..self }
+            }
+            _ => self,
+        }
     }
 
     fn body(&self) -> Value {
         let mut body = json!({ "error": self.text, "code": self.code });
-        if let Some(log) = &self.log {
-            body["log"] = json!(log);
+        if let Some((name, value)) = &self.detail {
+            body[*name] = json!(value);
         }
         body
     }

@@ -19,8 +19,9 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 
 use super::Call;
+use super::delivery::{HEARTBEAT, PAGE};
 use super::held::{Held, Socket};
-use super::read::{self, HEARTBEAT, PAGE};
+use super::read;
 use super::refusal::Refusal;
 use crate::held::{Attached, Place, Refused, Step, Words};
 use crate::limits::Kind;

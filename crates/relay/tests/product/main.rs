@@ -13,6 +13,7 @@ mod world;
 
 mod cursor;
 mod deploy;
+mod durable;
 mod failover;
 mod gateway;
 mod guide;

@@ -17,7 +17,7 @@ fn port() -> u16 {
 }
 
 /// The config of relays that replace each other, and the port of their admin address.
-fn replaceable(server: &Server, scratch: &Scratch) -> (String, u16) {
+pub(crate) fn replaceable(server: &Server, scratch: &Scratch) -> (String, u16) {
     let (pages, admin) = (port(), port());
     let config = open(server, &scratch.log()).replace("127.0.0.1:0", &format!("127.0.0.1:{pages}"));
     (format!("admin = \"127.0.0.1:{admin}\"\n{config}"), admin)

@@ -266,6 +266,7 @@ async fn nothing_of_one_user_is_there_for_another() {
         ("GET", format!("/a/sessions/{session}/history?type=full"), json!(null)),
         ("POST", format!("/a/sessions/{session}/turns"), turn.clone()),
         ("GET", "/a/_turnwire/v1/turns/t-1/events".to_owned(), json!(null)),
+        ("GET", "/a/_turnwire/v1/streams/t-1?offset=-1&live=sse".to_owned(), json!(null)),
         ("GET", "/t/v1/threads/th".to_owned(), json!(null)),
         ("GET", "/t/v1/threads/th/messages".to_owned(), json!(null)),
         ("GET", "/t/v1/runs?thread_id=th".to_owned(), json!(null)),

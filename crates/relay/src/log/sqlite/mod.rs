@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::mpsc;
 
 use self::process::Process;
@@ -29,6 +29,8 @@ use super::{
 
 /// How long a connection waits for another one's transaction.
 const BUSY: Duration = Duration::from_secs(5);
+/// The pause before a connection tries again, where `SQLite` does not wait.
+const AGAIN: Duration = Duration::from_millis(5);
 /// How old the known wishes of users may be.
 const WISHED: Duration = Duration::from_millis(500);
 
@@ -64,16 +66,21 @@ impl SqliteLog {
     fn opened(path: &Path, syncs: Syncs, is_relay: bool) -> Result<Self, LogError> {
         private(path)?;
         let connection = connect(path)?;
-        rows::prepare(&connection).map_err(failed)?;
+        // Processes that start at once come one after the other: each sees what the one before has made.
+        let entering =
+            Transaction::new_unchecked(&connection, TransactionBehavior::Immediate).map_err(failed)?;
+        rows::prepare(&entering).map_err(failed)?;
         let process = if is_relay {
             // While another process is using the file, nothing can have been lost.
-            if others(&connection, path, 0).map_err(Fault::into_error)?.is_empty() {
-                rows::note_boot(&connection, matches!(syncs, Syncs::Always)).map_err(failed)?;
+            if others(&entering, path, 0).map_err(Fault::into_error)?.is_empty() {
+                rows::note_boot(&entering, matches!(syncs, Syncs::Always)).map_err(failed)?;
             }
-            Some(Process::enter(&connection, path)?)
+            Some(Process::enter(&entering, path)?)
         } else {
             None
         };
+        // Other processes see this one from here on, and its lock is already held.
+        entering.commit().map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
             writer: Writer::start(connection, connect(path)?, syncs)?,
@@ -136,6 +143,10 @@ fn failed(error: rusqlite::Error) -> LogError {
     Fault::Store(error).into_error()
 }
 
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
 /// Makes the file readable only by the relay's own user.
 fn private(path: &Path) -> Result<(), LogError> {
     let failed = |error: std::io::Error| LogError::Unreachable(format!("{}: {error}", path.display()));
@@ -157,8 +168,14 @@ fn connect(path: &Path) -> Result<Connection, LogError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     connection.busy_timeout(BUSY).map_err(failed)?;
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
-    Ok(connection)
+    // The first connection to a new file changes its mode, and SQLite does not wait for others that try the same.
+    let until = Instant::now() + BUSY;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if is_busy(&error) && Instant::now() < until => std::thread::sleep(AGAIN),
+            changed => return changed.map(|()| connection).map_err(failed),
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

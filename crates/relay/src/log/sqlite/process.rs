@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::Transaction;
 
 use super::super::LogError;
 use super::{failed, private};
@@ -17,9 +17,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Registers this process.
-    pub(super) fn enter(rows: &Connection, path: &Path) -> Result<Self, LogError> {
-        let entering = Transaction::new_unchecked(rows, TransactionBehavior::Immediate).map_err(failed)?;
+    /// Registers this process, and holds its lock before others see it.
+    pub(super) fn enter(entering: &Transaction<'_>, path: &Path) -> Result<Self, LogError> {
         entering.execute("INSERT INTO process (serves) VALUES (0)", []).map_err(failed)?;
         let id = entering.last_insert_rowid();
         let name = lock_of(path, id);
@@ -27,8 +26,6 @@ impl Process {
         let broken = |error: std::io::Error| LogError::Unreachable(format!("{}: {error}", name.display()));
         let lock = File::options().write(true).open(&name).map_err(broken)?;
         lock.lock().map_err(broken)?;
-        // Other processes see it from here on, and its lock is already held.
-        entering.commit().map_err(failed)?;
         Ok(Self { id, _lock: lock })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, Transaction, params};
 
 use crate::mutant::mutant;
 
@@ -68,9 +68,9 @@ CREATE TABLE IF NOT EXISTS process (id INTEGER PRIMARY KEY AUTOINCREMENT, serves
 
 const HEAD: &str = "id, log, epoch, last, bytes, status, content_type, end, expired, session, request, turn";
 
-pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
+/// Makes the tables, and what a file of an older version lacks.
+pub(super) fn prepare(rows: &Transaction<'_>) -> rusqlite::Result<()> {
     rows.execute_batch(SCHEMA)?;
-    // Files of older versions lack these columns.
     for (table, column, rest) in [
         ("turn", "process", "NOT NULL DEFAULT 0"),
         ("turn", "stopped", "NOT NULL DEFAULT 0"),
@@ -93,20 +93,18 @@ pub(super) fn prepare(rows: &Connection) -> rusqlite::Result<()> {
 
 /// Records the current boot of the machine. If the file was last used in another boot, its last writes may be missing:
 /// unless each was synced, running turns get new log ids in the same transaction.
-pub(super) fn note_boot(rows: &Connection, is_synced: bool) -> rusqlite::Result<()> {
+pub(super) fn note_boot(rows: &Transaction<'_>, is_synced: bool) -> rusqlite::Result<()> {
     let now = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-    let transaction = rows.unchecked_transaction()?;
-    let before: Option<String> =
-        transaction.query_row("SELECT id FROM boot", [], |row| row.get(0)).optional()?;
+    let before: Option<String> = rows.query_row("SELECT id FROM boot", [], |row| row.get(0)).optional()?;
     // Where the system does not report its boot, any start may be a new one.
     if !is_synced && (now.is_none() || before != now) {
-        transaction.execute("UPDATE turn SET log = random() WHERE end IS NULL", [])?;
+        rows.execute("UPDATE turn SET log = random() WHERE end IS NULL", [])?;
     }
-    transaction.execute("DELETE FROM boot", [])?;
+    rows.execute("DELETE FROM boot", [])?;
     if let Some(now) = &now {
-        transaction.execute("INSERT INTO boot VALUES (?)", [now])?;
+        rows.execute("INSERT INTO boot VALUES (?)", [now])?;
     }
-    transaction.commit()
+    Ok(())
 }
 
 /// A number as `SQLite` stores it: the same bits, signed.
