@@ -61,4 +61,4 @@ pub use address::Upstream;
 #[cfg(any(feature = "product", feature = "fuzzing"))]
 pub use config::Config;
 #[cfg(feature = "product")]
-pub use serve::{Addresses, Failure, check, purge, serve};
+pub use serve::{Addresses, Failure, Stage, check, purge, serve};

@@ -1,5 +1,6 @@
 //! The start and the shutdown of the process, and its background tasks.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::pending;
 use std::net::SocketAddr;
@@ -80,10 +81,20 @@ pub struct Addresses {
     pub admin: Option<SocketAddr>,
 }
 
-/// Serves until `stop` completes, then lets turns end, as long as the config allows.
+/// What a relay is about to do.
+#[derive(Debug, Clone, Copy)]
+pub enum Stage {
+    /// It serves.
+    Serving(Addresses),
+    /// It lets turns end.
+    Ending,
+}
+
+/// Serves until `stop` completes or the admin address is told to drain, then lets turns end, as long as the config
+/// allows. `stop` is polled for as long as it has not completed.
 pub async fn serve(
     config: Config,
-    ready: impl FnOnce(Addresses),
+    told: impl Fn(Stage),
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     observe::begin();
@@ -125,16 +136,21 @@ pub async fn serve(
     if let Some(shared) = app.log.shared() {
         shared.announce(true).await?;
     }
-    ready(addresses);
+    told(Stage::Serving(addresses));
+    // Heard until the end: after the admin address has begun it, a signal must still reach whoever waits for the second.
+    let heard = async {
+        stop.await;
+        app.ending.notify_one();
+        pending::<Infallible>().await
+    };
     let ending = async {
-        tokio::select! {
-            () = stop => {}
-            () = app.ending.notified() => {}
-        }
+        app.ending.notified().await;
+        told(Stage::Ending);
         drain(&app, &drains).await;
     };
     tokio::select! {
         never = listen::serve(listener, tls, router, draining) => match never {},
+        never = heard => match never {},
         () = ending => {
             app.traces.flush().await;
             Ok(())
