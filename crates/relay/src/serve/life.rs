@@ -23,6 +23,7 @@ use crate::certificate::Certificate;
 use crate::client;
 use crate::config::{Config, Secret, Store};
 use crate::connection::{Connections, Listener};
+use crate::descriptors;
 use crate::log::{
     self, Company, Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog,
 };
@@ -98,6 +99,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     observe::begin();
+    descriptors::prepare(&config.limits);
     let log = open(&config).await?;
     let tls = tls(&config)?;
     let company = settled(&*log, BUSY).await?;
@@ -266,6 +268,7 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
 
 /// Checks what a config needs from outside, and returns the result for each.
 pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
+    descriptors::prepare(&config.limits);
     let mut results = Vec::new();
     let store = match &config.log.store {
         Store::Memory => "the log in memory".to_owned(),
