@@ -64,8 +64,8 @@ async fn main() -> ExitCode {
 fn read(path: &Path) -> Result<Config, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let text = String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        let line = good.split('\n').count();
         format!("{}:\nline {line}: it is no UTF-8", path.display())
     })?;
     Config::parse(&text).map_err(|problems| format!("{}:\n{problems}", path.display()))

@@ -139,7 +139,7 @@ pub async fn serve(
         shared.announce(true).await?;
     }
     told(Stage::Serving(addresses));
-    // Heard until the end: after the admin address has begun it, a signal must still reach whoever waits for the second.
+    // Polled until the end: if the admin address has begun it, the first signal changes nothing, and the second does.
     let heard = async {
         stop.await;
         app.ending.notify_one();
