@@ -11,7 +11,7 @@
 //! - [`held`]: the rules of a socket that readers share, and that stays open when they leave;
 //! - [`log`]: the stores of turns' frames;
 //! - [`serve`](serve()): the HTTP server that joins them;
-//! - `client`, `tunnel`: connections to the agents.
+//! - `client`, `tunnel`: connections to the agents; `descriptors`, how many there may be.
 //!
 //! [`development`] is the relay of `turnwire-gateway relay`: for one developer, without users and without a log. It is
 //! all there is without the feature `product`.
@@ -37,6 +37,8 @@ mod address;
 mod certificate;
 mod client;
 #[cfg(feature = "product")]
+mod descriptors;
+#[cfg(feature = "product")]
 mod edge;
 mod headers;
 mod host;
@@ -61,4 +63,4 @@ pub use address::Upstream;
 #[cfg(any(feature = "product", feature = "fuzzing"))]
 pub use config::Config;
 #[cfg(feature = "product")]
-pub use serve::{Addresses, Failure, check, purge, serve};
+pub use serve::{Addresses, Failure, Stage, check, purge, serve};

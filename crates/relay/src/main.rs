@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use sd_notify::NotifyState;
-use turnwire_relay::Config;
 use turnwire_relay::log::Purge;
+use turnwire_relay::{Config, Stage};
 
 /// Stands between web pages and agents: holds the key, knows who calls, and keeps each turn for its readers.
 #[derive(Debug, Parser)]
@@ -62,14 +62,20 @@ async fn main() -> ExitCode {
 }
 
 fn read(path: &Path) -> Result<Config, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        let line = good.split('\n').count();
+        format!("{}:\nline {line}: it is no UTF-8", path.display())
+    })?;
     Config::parse(&text).map_err(|problems| format!("{}:\n{problems}", path.display()))
 }
 
 async fn serve(path: &Path) -> Result<(), String> {
     let config = read(path)?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
-    let ready = |addresses: turnwire_relay::Addresses| {
+    let told = |stage| {
+        let Stage::Serving(addresses) = stage else { return tell(NotifyState::Stopping) };
         // Prints the address for pages as the first line of the output.
         let mut stdout = std::io::stdout();
         let _ = writeln!(stdout, "{scheme}://{}/", addresses.relay).and_then(|()| stdout.flush());
@@ -78,7 +84,7 @@ async fn serve(path: &Path) -> Result<(), String> {
         }
         tell(NotifyState::Ready);
     };
-    turnwire_relay::serve(config, ready, stopped())
+    turnwire_relay::serve(config, told, stopped())
         .await
         .map_err(|failure| format!("turnwire-relay: {failure}"))
 }
@@ -113,7 +119,6 @@ async fn purge(arguments: PurgeArguments) -> Result<(), String> {
 /// Waits for Ctrl-C or, where it exists, for the signal to terminate. A second signal ends the process at once.
 async fn stopped() {
     signal().await;
-    tell(NotifyState::Stopping);
     tokio::spawn(async {
         signal().await;
         std::process::exit(1);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use turnwire_relay::Config;
 use turnwire_relay::development::{self, Origins, RelayConfig, SecretHeaders};
+use turnwire_relay::{Config, Stage};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -164,8 +164,12 @@ impl Drop for Relay {
 /// Runs a relay with this config, until the process ends.
 pub(crate) async fn relay(config: &Path) -> Result<()> {
     let config = Config::parse(&std::fs::read_to_string(config)?).map_err(|problems| problems.to_string())?;
-    let ready = |addresses: turnwire_relay::Addresses| println!("{}", addresses.relay);
-    Ok(turnwire_relay::serve(config, ready, terminated()).await?)
+    let told = |stage| {
+        if let Stage::Serving(addresses) = stage {
+            println!("{}", addresses.relay);
+        }
+    };
+    Ok(turnwire_relay::serve(config, told, terminated()).await?)
 }
 
 /// Runs the development relay in front of this agent, until the process ends.

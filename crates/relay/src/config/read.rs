@@ -47,7 +47,7 @@ fn root(file: &Section<'_, '_>) -> Option<Config> {
     let tls = tls(file);
     let hosts = names(file, "hosts");
     let origins = origins(file);
-    let drain = file.duration("drain", 10 * MINUTE);
+    let drain = file.any_duration("drain", 10 * MINUTE);
     let identity = identity(file, listen);
     let log = log(file);
     let upstreams = upstreams(file);
@@ -56,9 +56,18 @@ fn root(file: &Section<'_, '_>) -> Option<Config> {
     if listen.is_some_and(|listen| !listen.ip().is_loopback()) && hosts.is_empty() {
         file.note("hosts", "others can reach `listen`: name the hosts by which the relay may be called");
     }
+    if listen.zip(admin).is_some_and(|(listen, admin)| is_one_place(listen, admin)) {
+        file.note("admin", "it is the address of `listen`: take another port");
+    }
     file.finish();
     let (listen, identity, log) = (listen?, identity?, log?);
     Some(Config { listen, admin, tls, hosts, origins, drain, identity, upstreams, log, limits, traces })
+}
+
+/// Whether two sockets cannot listen on these addresses at once.
+fn is_one_place(one: SocketAddr, other: SocketAddr) -> bool {
+    let is_one_ip = one.ip() == other.ip() || one.ip().is_unspecified() || other.ip().is_unspecified();
+    is_one_ip && one.port() == other.port() && one.port() != 0
 }
 
 impl Section<'_, '_> {
@@ -106,7 +115,11 @@ fn names(file: &Section<'_, '_>, key: &str) -> Vec<String> {
     let mut names = Vec::new();
     for name in file.texts(key).unwrap_or_default() {
         match Uri::from_str(name.value).ok().and_then(|uri| uri.into_parts().authority) {
-            Some(authority) if authority.as_str() == name.value && !name.value.contains('@') => {
+            Some(authority) if matches!(authority.port_u16(), Some(80 | 443)) => {
+                let text = format!("requests leave out the port of `{}`: leave it out", name.value);
+                file.note_at(name.at, key, text);
+            }
+            Some(authority) if authority.as_str() == name.value && !name.value.contains(['@', '*']) => {
                 names.push(name.value.to_ascii_lowercase());
             }
             _ => file.note_at(name.at, key, format!("`{}` is no host such as relay.example.com", name.value)),
@@ -125,7 +138,14 @@ fn origins(file: &Section<'_, '_>) -> Vec<String> {
                 && !origin.value.ends_with('/')
                 && !origin.value.contains(['@', '*'])
         });
-        if uri.is_some() {
+        let default = uri.as_ref().and_then(|uri| match (uri.scheme_str(), uri.port_u16()) {
+            (Some("http"), Some(80)) | (Some("https"), Some(443)) => uri.port_u16(),
+            _ => None,
+        });
+        if let Some(port) = default {
+            let text = format!("browsers leave out the port of `{}`: leave out `:{port}`", origin.value);
+            file.note_at(origin.at, "origins", text);
+        } else if uri.is_some() {
             origins.push(origin.value.to_ascii_lowercase());
         } else {
             let text = format!("`{}` is no origin such as https://app.example.com", origin.value);
@@ -294,6 +314,10 @@ fn store(
     }
     match text.split_once(':') {
         None if text == "memory" => return Some(Store::Memory),
+        Some(("sqlite", ":memory:")) => {
+            section.note("store", "write \"memory\": the memory of a relay has no file");
+            return None;
+        }
         Some(("sqlite", path)) if !path.is_empty() => return Some(Store::Sqlite(path.into())),
         Some((scheme, _)) if REDIS.contains(&scheme) => {
             let Some(uri) =
@@ -402,12 +426,16 @@ fn on_leave(section: &Section<'_, '_>, text: &str) -> Option<Duration> {
 
 /// Headers of every request to an agent.
 fn secrets(section: &Section<'_, '_>) -> Vec<(HeaderName, Secret)> {
-    let mut secrets = Vec::new();
+    let mut secrets: Vec<(HeaderName, Secret)> = Vec::new();
     for key in section.keys() {
         let Some(reference) = section.text(&key) else { continue };
         let name = match HeaderName::from_str(&key) {
             Ok(name) if headers::is_for_one_connection(&name) || name == header::CONTENT_LENGTH => {
                 section.note(&key, "this header is the connection's own");
+                continue;
+            }
+            Ok(name) if secrets.iter().any(|(other, _)| *other == name) => {
+                section.note(&key, "this header is there twice: upper and lower case are the same");
                 continue;
             }
             Ok(name) => name,

@@ -133,8 +133,17 @@ impl<'s, 'a> Section<'s, 'a> {
         number.map_or(otherwise, |number| number.value)
     }
 
-    /// A duration such as `10m`.
+    /// A duration such as `10m`, which is not zero.
     pub(super) fn duration(&self, key: &str, otherwise: Duration) -> Duration {
+        let time = self.any_duration(key, otherwise);
+        if time.is_zero() {
+            self.note(key, "it must be at least \"1s\"");
+        }
+        time
+    }
+
+    /// A duration such as `10m` or `0s`.
+    pub(super) fn any_duration(&self, key: &str, otherwise: Duration) -> Duration {
         let wanted = "a time such as \"30s\", \"10m\" or \"2h\"";
         self.typed(key, wanted, |value| duration(value.as_str()?)).map_or(otherwise, |time| time.value)
     }

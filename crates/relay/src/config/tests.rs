@@ -163,10 +163,47 @@ fn what_would_do_nothing_is_a_mistake() {
         ),
         ("[traces]\none_in = 5", "traces: `url` is missing"),
         ("[proxy]\nport = 1", "proxy: there is no such key"),
+        ("[log]\nstore = \"sqlite::memory:\"", "log.store: write \"memory\""),
+        ("[log]\nretention = \"0s\"", "log.retention: it must be at least \"1s\""),
+        ("[limits]\nturn_time = \"0m\"", "limits.turn_time: it must be at least \"1s\""),
+        ("[limits]\nsilence = \"0s\"", "limits.silence: it must be at least \"1s\""),
+        (
+            "headers.Authorization = \"env:PATH\"\nheaders.authorization = \"env:PATH\"",
+            "upstream.agents.headers.authorization: this header is there twice",
+        ),
         ("[identity.forward]\nurl = \"https://a\"\nheader = \"x\"", "write exactly one"),
     ] {
         let found = mistakes(&format!("{GOOD}{addition}\n"));
         assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
+    }
+}
+
+#[test]
+fn a_name_that_no_request_can_have_is_a_mistake() {
+    let with = |line: &str| format!("{line}{GOOD}");
+    for (line, expected) in [
+        ("origins = [\"https://app.example.com:443\"]", "origins: browsers leave out the port"),
+        ("origins = [\"http://app.example.com:80\"]", "origins: browsers leave out the port"),
+        ("hosts = [\"*.example.com\"]", "hosts: `*.example.com` is no host"),
+        ("hosts = [\"relay.example.com:443\"]", "hosts: requests leave out the port"),
+    ] {
+        let found = mistakes(&with(line));
+        assert!(found.len() == 1 && found[0].contains(expected), "{line}: {found:?}");
+    }
+    let other = "origins = [\"http://app.example.com:443\"]\nhosts = [\"relay.example.com:8443\", \"[::1]\"]\ndrain = \"0s\"";
+    Config::parse(&with(other)).expect("a config");
+    for (listen, admin, is_good) in [
+        ("127.0.0.1:8791", "127.0.0.1:8791", false),
+        ("127.0.0.1:8791", "0.0.0.0:8791", false),
+        ("127.0.0.1:8791", "[::]:8791", false),
+        ("127.0.0.1:8791", "127.0.0.2:8791", true),
+        ("127.0.0.1:0", "127.0.0.1:0", true),
+    ] {
+        let text =
+            with(&format!("admin = \"{admin}\"")).replace("127.0.0.1:0\"\n[", &format!("{listen}\"\n["));
+        let found = Config::parse(&text).map_err(|problems| problems.to_string()).err();
+        assert_eq!(found.is_none(), is_good, "{text}: {found:?}");
+        assert!(found.is_none_or(|found| found.contains("admin: it is the address of `listen`")), "{text}");
     }
 }
 

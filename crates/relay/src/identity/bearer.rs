@@ -15,7 +15,7 @@ use crate::client::{self, UpstreamClient};
 use crate::config::BearerConfig;
 
 /// How far clocks may differ, in seconds.
-const LEEWAY: u64 = 60;
+const LEEWAY: u32 = 60;
 /// Keys are fetched at most this often, so that tokens with unknown keys cannot cause constant requests.
 const PAUSE: Duration = Duration::from_secs(30);
 /// How long fetched keys are used, so that a withdrawn key is accepted no longer than this.
@@ -118,7 +118,7 @@ pub(super) fn judge(
         return Err(Unknown::Invalid);
     }
     let mut rules = Validation::new(head.alg);
-    rules.leeway = LEEWAY;
+    rules.leeway = LEEWAY.into();
     rules.validate_nbf = true;
     rules.set_issuer(&[&config.issuer]);
     rules.set_audience(&[&config.audience]);
@@ -128,10 +128,9 @@ pub(super) fn judge(
     let subject = claims.get(&config.subject).and_then(Value::as_str);
     let subject = subject.filter(|subject| !subject.is_empty() && subject.len() <= LONGEST);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let ends = claims
-        .get("exp")
-        .and_then(Value::as_u64)
-        .map(|seconds| Duration::from_secs(seconds.saturating_add(LEEWAY)));
+    // It may have a fraction (RFC 7519, section 2). A time that is too far away for the clock is none.
+    let seconds = claims.get("exp").and_then(Value::as_f64);
+    let ends = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds + f64::from(LEEWAY)).ok());
     Ok(Caller {
         subject: subject.ok_or(Unknown::Invalid)?.into(),
         valid_for: ends.map(|ends| ends.saturating_sub(now)),
@@ -171,16 +170,45 @@ impl Identity for Bearer {
 
 #[cfg(test)]
 mod tests {
+    use jsonwebtoken::{Algorithm, EncodingKey, encode};
+    use serde_json::json;
+
     use super::*;
     use crate::config::{Config, IdentityConfig};
 
-    #[test]
-    fn a_key_that_is_too_short_is_none() {
+    fn config() -> BearerConfig {
         let text = "listen = \"127.0.0.1:0\"\n[identity.bearer]\njwks = \"https://id.example.com/\"\nissuer = \"i\"\n\
-                    audience = \"a\"\nalgorithms = [\"EdDSA\"]\n[upstream.a]\nprotocol = \"aap\"\nurl = \"http://a\"\n";
+                    audience = \"a\"\nalgorithms = [\"EdDSA\", \"ES256\"]\n[upstream.a]\nprotocol = \"aap\"\nurl = \"http://a\"\n";
         let IdentityConfig::Bearer(config) = Config::parse(text).expect("a config").identity else {
             panic!("another identity")
         };
+        config
+    }
+
+    #[test]
+    fn a_token_ends_at_its_time_whether_that_has_a_fraction_or_not() {
+        let pair = rcgen::KeyPair::generate().expect("a key");
+        let key = EncodingKey::from_ec_der(&pair.serialize_der());
+        let keys = JwkSet { keys: vec![Jwk::from_encoding_key(&key, Algorithm::ES256).expect("a key")] };
+        let config = config();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time");
+        let left = |end: Value| {
+            let claims = json!({ "sub": "ann", "iss": "i", "aud": "a", "exp": end });
+            let token = encode(&Header::new(Algorithm::ES256), &claims, &key).expect("a token");
+            let caller = judge(&token, &allowed(&token, &config)?, &keys, &config)?;
+            Ok(caller.stays().as_secs_f64())
+        };
+        for end in [json!(now.as_secs() + 5), json!(now.as_secs_f64().floor() + 5.5)] {
+            let left = left(end.clone()).expect("a caller");
+            assert!(left > 50.0 && left < 66.0, "{end}: {left}");
+        }
+        assert_eq!(left(json!(u64::MAX)), Ok(crate::identity::LONGEST.as_secs_f64()));
+        assert_eq!(left(json!(now.as_secs_f64().floor() - 99.5)), Err(Unknown::Invalid));
+    }
+
+    #[test]
+    fn a_key_that_is_too_short_is_none() {
+        let config = config();
         // The head is {"alg":"EdDSA"}.
         let token = "eyJhbGciOiJFZERTQSJ9.e30.AAAA";
         let head = allowed(token, &config).expect("a head");

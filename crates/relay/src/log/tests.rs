@@ -303,6 +303,44 @@ CREATE TABLE process (id INTEGER PRIMARY KEY AUTOINCREMENT);
 INSERT INTO turn (upstream, subject, turn, log, epoch, last, bytes, request)
     VALUES ('agents', 'ann', 't', 7, 1, 0, 0, zeroblob(32));";
 
+/// A file of another program stays as it is, byte for byte, whichever way it is opened.
+#[test]
+fn the_file_of_another_program_is_left_alone() {
+    for (content, is_own) in [
+        ("", true),
+        (OLD, true),
+        ("PRAGMA application_id = 7;", false),
+        (
+            "CREATE TABLE session (id INTEGER PRIMARY KEY, user TEXT); INSERT INTO session VALUES (1, 'ann');",
+            false,
+        ),
+        // A name that is also one of the relay's, with the same columns.
+        ("CREATE TABLE boot (id TEXT NOT NULL);", false),
+        ("CREATE VIEW turn AS SELECT 1 AS id;", false),
+        (&format!("{OLD} CREATE TABLE other (id INTEGER);"), false),
+        (&format!("{OLD} ALTER TABLE turn ADD COLUMN colour TEXT;"), false),
+    ] {
+        let scratch = Scratch::new();
+        std::fs::create_dir_all(scratch.0.parent().expect("a directory")).expect("made");
+        let file = rusqlite::Connection::open(&scratch.0).expect("a file");
+        file.execute_batch(content).expect(content);
+        drop(file);
+        let before = std::fs::read(&scratch.0).expect("read");
+        for opened in [SqliteLog::beside(&scratch.0), SqliteLog::open(&scratch.0, false)] {
+            match opened {
+                Ok(_) => assert!(is_own, "{content}"),
+                Err(error) => {
+                    assert!(
+                        !is_own && error.to_string().contains("another program's file"),
+                        "{content}: {error}"
+                    );
+                    assert_eq!(std::fs::read(&scratch.0).expect("read"), before, "{content}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn relays_that_start_at_once_share_a_new_file_and_an_old_one() {
     for round in 0..60 {

@@ -1,5 +1,6 @@
 //! The start and the shutdown of the process, and its background tasks.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::pending;
 use std::net::SocketAddr;
@@ -22,6 +23,7 @@ use crate::certificate::Certificate;
 use crate::client;
 use crate::config::{Config, Secret, Store};
 use crate::connection::{Connections, Listener};
+use crate::descriptors;
 use crate::log::{
     self, Company, Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog,
 };
@@ -80,13 +82,24 @@ pub struct Addresses {
     pub admin: Option<SocketAddr>,
 }
 
-/// Serves until `stop` completes, then lets turns end, as long as the config allows.
+/// What a relay is about to do.
+#[derive(Debug, Clone, Copy)]
+pub enum Stage {
+    /// It serves.
+    Serving(Addresses),
+    /// It lets turns end.
+    Ending,
+}
+
+/// Serves until `stop` completes or the admin address is told to drain, then lets turns end, as long as the config
+/// allows. `stop` is polled for as long as it has not completed.
 pub async fn serve(
     config: Config,
-    ready: impl FnOnce(Addresses),
+    told: impl Fn(Stage),
     stop: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     observe::begin();
+    descriptors::prepare(&config.limits);
     let log = open(&config).await?;
     let tls = tls(&config)?;
     let company = settled(&*log, BUSY).await?;
@@ -125,16 +138,21 @@ pub async fn serve(
     if let Some(shared) = app.log.shared() {
         shared.announce(true).await?;
     }
-    ready(addresses);
+    told(Stage::Serving(addresses));
+    // Polled until the end: if the admin address has begun it, the first signal changes nothing, and the second does.
+    let heard = async {
+        stop.await;
+        app.ending.notify_one();
+        pending::<Infallible>().await
+    };
     let ending = async {
-        tokio::select! {
-            () = stop => {}
-            () = app.ending.notified() => {}
-        }
+        app.ending.notified().await;
+        told(Stage::Ending);
         drain(&app, &drains).await;
     };
     tokio::select! {
         never = listen::serve(listener, tls, router, draining) => match never {},
+        never = heard => match never {},
         () = ending => {
             app.traces.flush().await;
             Ok(())
@@ -250,6 +268,7 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
 
 /// Checks what a config needs from outside, and returns the result for each.
 pub async fn check(config: &Config) -> Vec<(String, Result<(), String>)> {
+    descriptors::prepare(&config.limits);
     let mut results = Vec::new();
     let store = match &config.log.store {
         Store::Memory => "the log in memory".to_owned(),

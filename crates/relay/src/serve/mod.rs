@@ -60,7 +60,7 @@ use crate::route::{self, Matched, Protocol};
 use held::HeldSockets;
 use hub::Hubs;
 
-pub use life::{Addresses, Failure, check, purge, serve};
+pub use life::{Addresses, Failure, Stage, check, purge, serve};
 
 /// What all requests share.
 pub(crate) struct App {

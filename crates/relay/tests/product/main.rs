@@ -21,6 +21,7 @@ mod held;
 mod held_ends;
 mod held_world;
 mod http2;
+mod operation;
 mod readers;
 mod redis_tls;
 mod restarts;

@@ -150,6 +150,10 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 /// Makes the file readable only by the relay's own user.
 fn private(path: &Path) -> Result<(), LogError> {
     let failed = |error: std::io::Error| LogError::Unreachable(format!("{}: {error}", path.display()));
+    // Opening a named pipe would wait for its other end.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(LogError::Unreachable(format!("{} is no file", path.display())));
+    }
     let mut options = OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]
@@ -171,9 +175,17 @@ fn connect(path: &Path) -> Result<Connection, LogError> {
     // The first connection to a new file changes its mode, and SQLite does not wait for others that try the same.
     let until = Instant::now() + BUSY;
     loop {
-        match connection.pragma_update(None, "journal_mode", "WAL") {
+        // Nothing in another program's file is changed, not even its mode.
+        let changed = rows::is_own(&connection).and_then(|is_own| {
+            is_own.then(|| connection.pragma_update(None, "journal_mode", "WAL")).transpose()
+        });
+        match changed {
             Err(error) if is_busy(&error) && Instant::now() < until => std::thread::sleep(AGAIN),
-            changed => return changed.map(|()| connection).map_err(failed),
+            Ok(None) => {
+                let whose = "another program's file: name one of the relay's own";
+                return Err(LogError::Unreachable(format!("{} is {whose}", path.display())));
+            }
+            changed => return changed.map(|_| connection).map_err(failed),
         }
     }
 }

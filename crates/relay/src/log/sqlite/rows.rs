@@ -1,6 +1,6 @@
 //! The tables, and the statements on them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -68,8 +68,36 @@ CREATE TABLE IF NOT EXISTS process (id INTEGER PRIMARY KEY AUTOINCREMENT, serves
 
 const HEAD: &str = "id, log, epoch, last, bytes, status, content_type, end, expired, session, request, turn";
 
+/// What the header of a log's file says of its program (`application_id`): "twrl".
+const PROGRAM: i32 = 0x7477_726c;
+
+/// Whether a file is a log, or empty. Older versions did not name themselves in it: their tables show whose it is.
+pub(super) fn is_own(file: &Connection) -> rusqlite::Result<bool> {
+    match file.pragma_query_value(None, "application_id", |row| row.get(0))? {
+        PROGRAM => return Ok(true),
+        0 => {}
+        _ => return Ok(false),
+    }
+    let own = Connection::open_in_memory()?;
+    own.execute_batch(SCHEMA)?;
+    let found = columns(file)?;
+    let oldest = ["upstream", "subject", "turn", "log", "epoch", "last", "request"];
+    let has = |column: &str| found.contains(&("turn".to_owned(), Some(column.to_owned())));
+    Ok(found.is_empty() || oldest.into_iter().all(has) && found.is_subset(&columns(&own)?))
+}
+
+/// The names of everything in a file, with those of its columns.
+fn columns(file: &Connection) -> rusqlite::Result<BTreeSet<(String, Option<String>)>> {
+    let mut select = file.prepare(
+        "SELECT thing.name, info.name FROM sqlite_schema AS thing LEFT JOIN pragma_table_info(thing.name) AS info
+         WHERE thing.type <> 'index' AND thing.name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+    )?;
+    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
 /// Makes the tables, and what a file of an older version lacks.
 pub(super) fn prepare(rows: &Transaction<'_>) -> rusqlite::Result<()> {
+    rows.pragma_update(None, "application_id", PROGRAM)?;
     rows.execute_batch(SCHEMA)?;
     for (table, column, rest) in [
         ("turn", "process", "NOT NULL DEFAULT 0"),

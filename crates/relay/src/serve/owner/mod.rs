@@ -231,8 +231,14 @@ impl<'r> Run<'r> {
         let mut beating: Option<(u64, Answer<'_, Wishes>)> = None;
         let mut beats = interval(BEAT);
         let mut wishes = Wishes::default();
+        let mut was_reading = true;
         while !self.machine.is_over() {
             let is_reading = self.machine.is_reading();
+            // While the log is slow, the agent waits: it is silent only when it is listened to.
+            if is_reading && !was_reading {
+                silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
+            }
+            was_reading = is_reading;
             tokio::select! {
                 (appended, begun) = finished(&mut self.appending) => {
                     self.appending = None;
