@@ -176,6 +176,21 @@ impl Redis {
         }
     }
 
+    /// Suspends it: its connections stay, and it does not answer.
+    pub(crate) fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets a suspended one go on.
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.child.as_ref().expect("a server").id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("run").success());
+    }
+
     /// Where it listens.
     pub(crate) fn address(&self) -> std::net::SocketAddr {
         ([127, 0, 0, 1], self.port).into()
