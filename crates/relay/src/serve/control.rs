@@ -122,8 +122,11 @@ impl Asked<'_> {
     async fn attach(self, turn: &str) -> Result<Response, Refusal> {
         let key = self.key(turn)?;
         let after = read::cursor(&self.head, &self.query)?;
+        let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
         let source = if let Some(hub) = self.app.hubs.get(&key) {
             Source::Open(hub)
+        } else if self.parameter("log").is_some() || after > 0 {
+            Source::of(self.app, key.clone(), read::seen(self.app, &key).await?)?.0
         } else {
             let head = self.app.log.head(key.clone()).await?;
             Source::of(self.app, key.clone(), head)?.0
@@ -131,7 +134,6 @@ impl Asked<'_> {
         if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
             return Err(read::log_changed(source.log()));
         }
-        let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
         let linked = source.hub().map(|hub| &hub.span);
         let span = self.app.traces.attach(&key.upstream, &self.head, linked);
         read::respond(Wanted {

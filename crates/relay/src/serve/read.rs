@@ -125,6 +125,22 @@ pub(super) fn cursor(head: &HeaderMap, query: &[(String, String)]) -> Result<u64
     })
 }
 
+/// The state of a turn of which the caller has read something. If the log has lost it, its owner may restore it: a new reader
+/// waits for that as connected ones do. Someone who names a turn that never was has read nothing of it.
+pub(super) async fn seen(app: &App, key: &TurnKey) -> Result<Head, LogError> {
+    let until = Instant::now() + app.config.log.repair().min(PATIENCE);
+    loop {
+        match app.log.head(key.clone()).await {
+            Err(LogError::Gone)
+                if Instant::now() < until && app.log.is_removed(key.clone()).await == Ok(false) =>
+            {
+                sleep(AGAIN).await;
+            }
+            head => return head,
+        }
+    }
+}
+
 /// Responds with a turn.
 pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
     let (known, watched) = match &wanted.source {
