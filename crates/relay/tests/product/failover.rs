@@ -50,15 +50,17 @@ async fn interrupted(server: &Server, relays: &[Relay; 2], turn: &str, happens: 
 
 #[tokio::test]
 async fn sentinel_puts_a_replica_in_the_place_of_a_server_that_died() {
-    let (server, mut redis) = (Server::start().await, Redis::start());
-    let replica = redis.replica();
-    let sentinel = redis.sentinel();
-    sentinel.until(&["INFO", "sentinel"], "slaves=1");
-    let config = shared(&server, &sentinel);
-    let relays = [Relay::start(&config), Relay::start(&config)];
-    interrupted(&server, &relays, "t", || redis.kill()).await;
-    assert!(replica.ask(&["INFO", "replication"]).contains("role:master"));
-    assert!(server.is_left_alone().await);
+    for mut redis in Redis::of_each_kind() {
+        let server = Server::start().await;
+        let replica = redis.replica();
+        let sentinel = redis.sentinel();
+        sentinel.until(&["INFO", "sentinel"], "slaves=1");
+        let config = shared(&server, &sentinel);
+        let relays = [Relay::start(&config), Relay::start(&config)];
+        interrupted(&server, &relays, "t", || redis.kill()).await;
+        assert!(replica.ask(&["INFO", "replication"]).contains("role:master"));
+        assert!(server.is_left_alone().await);
+    }
 }
 
 #[tokio::test]
@@ -123,48 +125,52 @@ async fn an_end_waits_for_the_replica_at_all_relays() {
 
 #[tokio::test]
 async fn a_failover_right_after_an_end_was_shown_keeps_it() {
-    let (server, mut redis) = (Server::start().await, Redis::start());
-    let _replica = redis.replica();
-    let sentinel = redis.sentinel();
-    sentinel.until(&["INFO", "sentinel"], "slaves=1");
-    let config = replicated(&server, &sentinel);
-    let (owner, other) = (Relay::start(&config), Relay::start(&config));
-    let (stream, mut wire) = started(&owner, &server, "t", 2).await;
-    wire.chunk(STOP).await;
-    wire.end().await;
-    let whole = stream.rest().await.expect("a good end");
-    redis.kill();
-    owner.kill();
-    let began = Instant::now();
-    loop {
-        let answer = sent(other.events("t", 0)).await;
-        if answer.status() == 200 {
-            assert_eq!(Stream::of(answer).rest().await, Ok(whole));
-            break;
+    for mut redis in Redis::of_each_kind() {
+        let server = Server::start().await;
+        let _replica = redis.replica();
+        let sentinel = redis.sentinel();
+        sentinel.until(&["INFO", "sentinel"], "slaves=1");
+        let config = replicated(&server, &sentinel);
+        let (owner, other) = (Relay::start(&config), Relay::start(&config));
+        let (stream, mut wire) = started(&owner, &server, "t", 2).await;
+        wire.chunk(STOP).await;
+        wire.end().await;
+        let whole = stream.rest().await.expect("a good end");
+        redis.kill();
+        owner.kill();
+        let began = Instant::now();
+        loop {
+            let answer = sent(other.events("t", 0)).await;
+            if answer.status() == 200 {
+                assert_eq!(Stream::of(answer).rest().await, Ok(whole));
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "{}", answer.status());
+            sleep(Duration::from_millis(100)).await;
         }
-        assert!(began.elapsed() < Duration::from_secs(20), "{}", answer.status());
-        sleep(Duration::from_millis(100)).await;
+        // Nothing would keep its end: it is not begun.
+        assert_eq!(status(other.turn("u")).await, 503);
+        assert!(server.is_left_alone().await);
     }
-    // Nothing would keep its end: it is not begun.
-    assert_eq!(status(other.turn("u")).await, 503);
-    assert!(server.is_left_alone().await);
 }
 
 #[tokio::test]
 async fn a_check_finds_that_there_is_no_replica() {
-    let (server, redis, scratch) = (Server::start().await, Redis::start(), Scratch::new());
-    let path = scratch.path("relay.toml");
-    std::fs::write(&path, replicated(&server, &redis)).expect("written");
-    // `check` would wait for its answer.
-    drop(server);
-    let check = || {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_turnwire-relay"));
-        let output = command.arg("check").arg(&path).output().expect("run");
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
-    let said = check();
-    assert!(said.contains("FAILED  the log in redis://") && said.contains("no replica has"), "{said}");
-    let _replica = redis.replica();
-    let said = check();
-    assert!(said.contains("ok      the log in redis://"), "{said}");
+    for redis in [Some(Redis::start()), Redis::valkey()].into_iter().flatten() {
+        let (server, scratch) = (Server::start().await, Scratch::new());
+        let path = scratch.path("relay.toml");
+        std::fs::write(&path, replicated(&server, &redis)).expect("written");
+        // `check` would wait for its answer.
+        drop(server);
+        let check = || {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_turnwire-relay"));
+            let output = command.arg("check").arg(&path).output().expect("run");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let said = check();
+        assert!(said.contains("FAILED  the log in redis://") && said.contains("no replica has"), "{said}");
+        let _replica = redis.replica();
+        let said = check();
+        assert!(said.contains("ok      the log in redis://"), "{said}");
+    }
 }
