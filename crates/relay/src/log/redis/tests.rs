@@ -362,8 +362,8 @@ async fn an_end_that_was_shown_outlives_its_server_and_its_owner() {
         replica.freeze();
         assert!(is_away(&log.append(&claim, 2, frames(&["b"]), ends(End::Done)).await));
         replica.thaw();
-        let held = keys::turn(&keys::tag(&key("t")));
-        replica.until(&["HEXISTS", &held, "held"], "1");
+        let name = keys::turn(&keys::tag(&key("t")));
+        replica.until(&["HEXISTS", &name, "held"], "1");
         drop(redis);
         assert_eq!(replica.ask(&["REPLICAOF", "NO", "ONE"]), "OK");
         let log = connected(&replica).await.replicated();
