@@ -129,12 +129,22 @@ pub struct LogConfig {
     pub store: Store,
     /// How long a turn can be read after its end.
     pub retention: Duration,
-    /// Whether every frame is on disk before a reader sees it. Otherwise only a turn's beginning and end are, and
-    /// frames reach the disk soon after.
-    pub is_synced: bool,
+    /// What must have happened to a turn's frames before readers see them.
+    pub durability: Durability,
     /// How long a turn's owner must be silent before another relay takes the turn over, if several relays use the log.
     /// Half of it is enough if the agent keeps the turn.
     pub takeover: Duration,
+}
+
+/// What readers may rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The log has what they see. In a file, a turn's beginning and end are on the disk, and frames are soon after.
+    Process,
+    /// Every frame that they see is on the disk.
+    Disk,
+    /// A replica of Redis has each turn that was sent to its agent, and each end that they see, unless the turn was cut.
+    Replica,
 }
 
 impl LogConfig {

@@ -11,8 +11,8 @@ use toml::de::DeTable;
 
 use super::section::{Section, Source};
 use super::{
-    BearerConfig, Config, ForwardConfig, IdentityConfig, Limits, LogConfig, Problems, Secret, Store,
-    TlsConfig, TracesConfig, UpstreamConfig,
+    BearerConfig, Config, Durability, ForwardConfig, IdentityConfig, Limits, LogConfig, Problems, Secret,
+    Store, TlsConfig, TracesConfig, UpstreamConfig,
 };
 use crate::address::Upstream;
 use crate::headers;
@@ -232,7 +232,7 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
     let mut log = LogConfig {
         store: Store::Memory,
         retention: 10 * MINUTE,
-        is_synced: false,
+        durability: Durability::Process,
         takeover: Duration::from_secs(10),
     };
     let Some(section) = file.section("log") else { return Some(log) };
@@ -246,23 +246,9 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
     };
     log.retention = section.duration("retention", log.retention);
     if let Some(text) = section.text("durability") {
-        match (text.value, &store) {
-            ("process", _) => {}
-            ("disk", Some(Store::Memory)) => {
-                let text = "\"disk\" needs a store on the disk: \"sqlite:\" and the path of a file";
-                section.note("durability", text);
-            }
-            ("disk", Some(Store::Redis { .. })) => {
-                section.note(
-                    "durability",
-                    "what Redis has on its disk, its own `appendfsync` says: leave it out",
-                );
-            }
-            ("disk", Some(Store::Streams { .. })) => {
-                section.note("durability", "what is on the server's disk, the server says: leave it out");
-            }
-            ("disk", _) => log.is_synced = true,
-            _ => section.note("durability", "it must be \"process\" or \"disk\""),
+        match durability(text.value, store.as_ref()) {
+            Ok(durability) => log.durability = durability,
+            Err(problem) => section.note("durability", problem),
         }
     }
     log.takeover = section.duration("takeover", log.takeover);
@@ -284,6 +270,26 @@ fn log(file: &Section<'_, '_>) -> Option<LogConfig> {
     section.finish();
     log.store = store?;
     Some(log)
+}
+
+/// A durability that the store has. The problems of the store itself are noted elsewhere.
+fn durability(text: &str, store: Option<&Store>) -> Result<Durability, &'static str> {
+    match (text, store) {
+        ("process", _) => Ok(Durability::Process),
+        ("disk", Some(Store::Memory)) => {
+            Err("\"disk\" needs a store on the disk: \"sqlite:\" and the path of a file")
+        }
+        ("disk", Some(Store::Redis { .. })) => {
+            Err("what Redis has on its disk, its own `appendfsync` says: leave it out, or write \"replica\"")
+        }
+        ("disk", Some(Store::Streams { .. })) => {
+            Err("what is on the server's disk, the server says: leave it out")
+        }
+        ("disk", _) => Ok(Durability::Disk),
+        ("replica", Some(Store::Redis { .. }) | None) => Ok(Durability::Replica),
+        ("replica", Some(_)) => Err("only a store in Redis has replicas to wait for: leave it out"),
+        _ => Err("it must be \"process\", \"disk\" or \"replica\""),
+    }
 }
 
 /// The schemes of Redis URLs: with or without TLS, for a single server, Sentinel, or a cluster.

@@ -144,6 +144,9 @@ fn what_would_do_nothing_is_a_mistake() {
         ("sesions = \"open\"", "upstream.agents.sesions: there is no such key"),
         ("[log]\ndurability = \"disk\"", "log.durability: \"disk\" needs a store"),
         ("[log]\nstore = \"redis://r\"\ndurability = \"disk\"", "log.durability: what Redis has"),
+        ("[log]\nstore = \"sqlite:/r\"\ndurability = \"replica\"", "log.durability: only a store in Redis"),
+        ("[log]\ndurability = \"replica\"", "log.durability: only a store in Redis"),
+        ("[log]\ndurability = \"all\"", "log.durability: it must be"),
         ("[log]\ntakeover = \"5s\"", "log.takeover: only a store that several relays use"),
         (
             "[log]\nheaders.authorization = \"env:PATH\"",

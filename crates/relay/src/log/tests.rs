@@ -1,6 +1,7 @@
 //! The laws, checked on each backend, and a model.
 
 use std::collections::BTreeMap;
+use std::io::{Write, stderr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -67,6 +68,21 @@ fn each(test: &impl AsyncFn(&dyn ReplayLog)) {
         }
         let cluster = server::Redis::cluster_of(3);
         test(&in_redis(&cluster[0]).await).await;
+        let redis = server::Redis::start();
+        let _replica = redis.replica();
+        test(&in_redis(&redis).await.replicated()).await;
+        if let Some(valkey) = server::Redis::valkey() {
+            test(&in_redis(&valkey).await).await;
+            if std::env::var_os("TURNWIRE_TEST").is_some_and(|scope| scope == "quick") {
+                let _ = writeln!(stderr(), "quick: one Valkey of 3; --all has the rest");
+            } else {
+                let another = server::Redis::valkey().expect("it is here");
+                let _replica = another.replica();
+                test(&in_redis(&another).await.replicated()).await;
+                let cluster = server::Redis::valkey_cluster_of(3).expect("it is here");
+                test(&in_redis(&cluster[0]).await).await;
+            }
+        }
         for server in [streams_server::Streams::start(), streams_server::Streams::on_disk()] {
             test(&in_streams(&server).await).await;
         }

@@ -17,7 +17,7 @@ use crate::connection::Connection;
 use crate::edge;
 use crate::held::EndReason;
 use crate::identity::Caller;
-use crate::limits::Kind;
+use crate::limits::{InUse, Kind};
 use crate::log::{Head, TurnKey};
 
 /// A request with its caller.
@@ -123,28 +123,30 @@ impl Asked<'_> {
     async fn attach(self, turn: &str) -> Result<Response, Refusal> {
         let key = self.key(turn)?;
         let after = read::cursor(&self.head, &self.query)?;
-        let source = self.source(&key).await?;
+        let has_read = after > 0 || self.parameter("log").is_some();
+        let (source, reading) = self.source(&key, has_read).await?;
         if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
             return Err(read::log_changed(source.log()));
         }
-        read::respond(self.wanted(key, source, after)?).await
+        read::respond(self.wanted(key, source, reading, after)).await
     }
 
-    /// Where a turn is read.
-    pub(super) async fn source(&self, key: &TurnKey) -> Result<Source, Refusal> {
+    /// Where a turn is read, and the count of the caller as a reader, which includes waiting for the turn.
+    pub(super) async fn source(&self, key: &TurnKey, has_read: bool) -> Result<(Source, InUse), Refusal> {
+        let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
         if let Some(hub) = self.app.hubs.get(key) {
-            return Ok(Source::Open(hub));
+            return Ok((Source::Open(hub), reading));
         }
-        let head = self.app.log.head(key.clone()).await?;
-        Ok(Source::of(self.app, key.clone(), head)?.0)
+        let head =
+            if has_read { read::seen(self.app, key).await? } else { self.app.log.head(key.clone()).await? };
+        Ok((Source::of(self.app, key.clone(), head)?.0, reading))
     }
 
     /// A turn for the caller, from this place on.
-    pub(super) fn wanted(&self, key: TurnKey, source: Source, after: u64) -> Result<Wanted, Refusal> {
-        let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
+    pub(super) fn wanted(&self, key: TurnKey, source: Source, reading: InUse, after: u64) -> Wanted {
         let linked = source.hub().map(|hub| &hub.span);
         let span = self.app.traces.attach(&key.upstream, &self.head, linked);
-        Ok(Wanted {
+        Wanted {
             app: self.app.clone(),
             key,
             source,
@@ -154,7 +156,7 @@ impl Asked<'_> {
             valid_for: self.caller.valid_for,
             reading,
             span,
-        })
+        }
     }
 
     async fn list(self) -> Result<Response, Refusal> {

@@ -24,7 +24,7 @@ pub(super) const PAGE: usize = 64 << 10;
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// The pause before a log that does not answer is read again.
-const AGAIN: Duration = Duration::from_millis(200);
+pub(super) const AGAIN: Duration = Duration::from_millis(200);
 /// One write in this many is measured, so that measuring does not delay thousands of readers of one turn.
 const MEASURED: u32 = 8;
 

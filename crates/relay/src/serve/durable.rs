@@ -149,7 +149,7 @@ async fn found(asked: &Asked<'_>, turn: &str, query: Query) -> Result<Response, 
 /// A reader of a turn from this place on, and the id of the turn's log.
 async fn opened(asked: &Asked<'_>, turn: &str, place: Place) -> Result<(u64, Delivery), Refusal> {
     let key = asked.key(turn)?;
-    let source = asked.source(&key).await?;
+    let (source, reading) = asked.source(&key, matches!(place, Place::After { .. })).await?;
     let log = source.log();
     let after = match place {
         Place::After { log: other, .. } if other != log => return Err(read::log_changed(log)),
@@ -157,7 +157,7 @@ async fn opened(asked: &Asked<'_>, turn: &str, place: Place) -> Result<(u64, Del
         Place::Start => Some(0),
         Place::Now => None,
     };
-    let mut wanted = asked.wanted(key, source, after.unwrap_or(0))?;
+    let mut wanted = asked.wanted(key, source, reading, after.unwrap_or(0));
     let (progress, response) = read::settled(&wanted).await?;
     if !read::is_stream(&response) || response.status >= 300 {
         let text = "the agent did not answer with a stream: read its answer at `turns`";

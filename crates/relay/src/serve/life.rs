@@ -21,7 +21,7 @@ use super::{App, admin, dispatch, listen, sweep};
 use crate::address::Upstream;
 use crate::certificate::Certificate;
 use crate::client;
-use crate::config::{Config, Secret, Store};
+use crate::config::{Config, Durability, Secret, Store};
 use crate::connection::{Connections, Listener};
 use crate::descriptors;
 use crate::log::{
@@ -191,7 +191,7 @@ async fn settled(log: &dyn ReplayLog, patience: Duration) -> Result<Company, Log
 async fn open(config: &Config) -> Result<Arc<dyn ReplayLog>, LogError> {
     Ok(match &config.log.store {
         Store::Memory => Arc::new(MemoryLog::default()),
-        Store::Sqlite(path) => Arc::new(SqliteLog::open(path, config.log.is_synced)?),
+        Store::Sqlite(path) => Arc::new(SqliteLog::open(path, config.log.durability == Durability::Disk)?),
         Store::Redis { url, password } => Arc::new(redis(config, url, password.as_ref()).await?),
         Store::Streams { url, headers } => Arc::new(streams(config, url, headers).await?),
     })
@@ -211,7 +211,8 @@ async fn streams(
 }
 
 async fn redis(config: &Config, url: &str, password: Option<&Secret>) -> Result<RedisLog, LogError> {
-    RedisLog::open(url, password.and_then(Secret::text), lifetimes(config)).await
+    let log = RedisLog::open(url, password.and_then(Secret::text), lifetimes(config)).await?;
+    Ok(if config.log.durability == Durability::Replica { log.replicated() } else { log })
 }
 
 /// Starts no more turns, and waits for running ones. Turns that take too long are cut, and their readers are informed.

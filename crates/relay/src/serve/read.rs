@@ -8,10 +8,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::App;
-use super::delivery::{Delivery, Next, Progress};
+use super::delivery::{AGAIN, Delivery, Next, Progress};
 use super::follow;
 use super::hub::{Hub, Known};
 use super::pass::unbuffered;
@@ -19,7 +19,7 @@ use super::refusal::Refusal;
 use crate::connection::Connection;
 use crate::edge;
 use crate::limits::InUse;
-use crate::log::{Head, ResponseHead, TurnKey};
+use crate::log::{Head, LogError, ResponseHead, TurnKey};
 use crate::observe::Span;
 use crate::sse::numbered;
 use crate::turn::End;
@@ -112,6 +112,22 @@ pub(super) fn cursor(head: &HeaderMap, query: &[(String, String)]) -> Result<u64
             .filter(|_| is_number)
             .ok_or_else(|| Refusal::bad("the last event id must be a number"))
     })
+}
+
+/// The state of a turn of which the caller has read something. If the log has lost it, its owner may restore it: a new reader
+/// waits for that as connected ones do. Someone who names a turn that never was has read nothing of it.
+pub(super) async fn seen(app: &App, key: &TurnKey) -> Result<Head, LogError> {
+    let until = Instant::now() + app.config.log.repair().min(PATIENCE);
+    loop {
+        match app.log.head(key.clone()).await {
+            Err(LogError::Gone)
+                if Instant::now() < until && app.log.is_removed(key.clone()).await == Ok(false) =>
+            {
+                sleep(AGAIN).await;
+            }
+            head => return head,
+        }
+    }
 }
 
 /// Waits until the agent has answered, and the wanted place is there. Returns what is known of the turn then, and the

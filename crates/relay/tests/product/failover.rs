@@ -3,10 +3,13 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
+use tokio::time::{Instant, sleep};
+
 use crate::redis::Redis;
 use crate::restarts::started;
 use crate::wire::Server;
-use crate::world::{Relay, STOP, Stream, delta, numbered, open, sent};
+use crate::world::{Relay, STOP, Scratch, Stream, delta, json, numbered, open, sent, status};
 
 /// A config whose log is behind this server, and whose owners have time for the other one to come.
 fn shared(server: &Server, redis: &Redis) -> String {
@@ -33,7 +36,7 @@ async fn interrupted(server: &Server, relays: &[Relay; 2], turn: &str, happens: 
     while !read.contains("turn_stop") {
         let last = read.lines().filter_map(|line| line.strip_prefix("id: ")).next_back();
         let last = last.map_or(0, |last| last.parse().expect("a number"));
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        sleep(Duration::from_millis(100)).await;
         let answer = sent(relays[1].events(turn, last)).await;
         if answer.status().is_success() {
             read = read.replace("retry: 50\n\n", "") + &Stream::of(answer).rest().await.unwrap_or_default();
@@ -47,15 +50,17 @@ async fn interrupted(server: &Server, relays: &[Relay; 2], turn: &str, happens: 
 
 #[tokio::test]
 async fn sentinel_puts_a_replica_in_the_place_of_a_server_that_died() {
-    let (server, mut redis) = (Server::start().await, Redis::start());
-    let replica = redis.replica();
-    let sentinel = redis.sentinel();
-    sentinel.until(&["INFO", "sentinel"], "slaves=1");
-    let config = shared(&server, &sentinel);
-    let relays = [Relay::start(&config), Relay::start(&config)];
-    interrupted(&server, &relays, "t", || redis.kill()).await;
-    assert!(replica.ask(&["INFO", "replication"]).contains("role:master"));
-    assert!(server.is_left_alone().await);
+    for mut redis in Redis::of_each_kind() {
+        let server = Server::start().await;
+        let replica = redis.replica();
+        let sentinel = redis.sentinel();
+        sentinel.until(&["INFO", "sentinel"], "slaves=1");
+        let config = shared(&server, &sentinel);
+        let relays = [Relay::start(&config), Relay::start(&config)];
+        interrupted(&server, &relays, "t", || redis.kill()).await;
+        assert!(replica.ask(&["INFO", "replication"]).contains("role:master"));
+        assert!(server.is_left_alone().await);
+    }
 }
 
 #[tokio::test]
@@ -77,4 +82,95 @@ async fn a_cluster_of_three_loses_the_server_of_a_turn() {
         stand_ins[0].until(&["CLUSTER", "INFO"], "cluster_state:ok");
     }
     assert!(server.is_left_alone().await);
+}
+
+/// A config whose ends wait for a replica, and whose owners are taken for dead early.
+fn replicated(server: &Server, redis: &Redis) -> String {
+    let settings = "takeover = \"3s\"\ndurability = \"replica\"";
+    open(server, &format!("[log]\nstore = \"{}\"\n{settings}\n", redis.url()))
+}
+
+#[tokio::test]
+async fn an_end_waits_for_the_replica_at_all_relays() {
+    let (server, redis) = (Server::start().await, Redis::start());
+    let replica = redis.replica();
+    let config = replicated(&server, &redis);
+    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
+    let mut reader = Stream::of(sent(other.events("t", 0)).await);
+    reader.until("t2").await;
+    replica.freeze();
+    wire.chunk(&delta("t3")).await;
+    stream.until("t3").await;
+    reader.until("t3").await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    let read = [tokio::spawn(stream.rest()), tokio::spawn(reader.rest())];
+    // Longer than an owner may be silent: this one lives, and says so.
+    sleep(Duration::from_secs(6)).await;
+    assert!(read.iter().all(|read| !read.is_finished()));
+    for relay in [&owner, &other] {
+        let list = json(relay.request(Method::GET, "/a/_turnwire/v1/turns?session=s")).await;
+        assert_eq!((&list["turns"][0]["last"], &list["turns"][0]["state"]), (&3.into(), &"open".into()));
+    }
+    assert_eq!(status(other.turn("u")).await, 503);
+    replica.thaw();
+    let whole =
+        (1..=3).map(|at| numbered(at, &delta(&format!("t{at}")))).collect::<String>() + &numbered(4, STOP);
+    for read in read {
+        assert_eq!(read.await.expect("no panic").as_ref(), Ok(&whole));
+    }
+    assert!(server.is_left_alone().await);
+}
+
+#[tokio::test]
+async fn a_failover_right_after_an_end_was_shown_keeps_it() {
+    for mut redis in Redis::of_each_kind() {
+        let server = Server::start().await;
+        let _replica = redis.replica();
+        let sentinel = redis.sentinel();
+        sentinel.until(&["INFO", "sentinel"], "slaves=1");
+        let config = replicated(&server, &sentinel);
+        let (owner, other) = (Relay::start(&config), Relay::start(&config));
+        let (stream, mut wire) = started(&owner, &server, "t", 2).await;
+        wire.chunk(STOP).await;
+        wire.end().await;
+        let whole = stream.rest().await.expect("a good end");
+        redis.kill();
+        owner.kill();
+        let began = Instant::now();
+        loop {
+            let answer = sent(other.events("t", 0)).await;
+            if answer.status() == 200 {
+                assert_eq!(Stream::of(answer).rest().await, Ok(whole));
+                break;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "{}", answer.status());
+            sleep(Duration::from_millis(100)).await;
+        }
+        // Nothing would keep its end: it is not begun.
+        assert_eq!(status(other.turn("u")).await, 503);
+        assert!(server.is_left_alone().await);
+    }
+}
+
+#[tokio::test]
+async fn a_check_finds_that_there_is_no_replica() {
+    for redis in [Some(Redis::start()), Redis::valkey()].into_iter().flatten() {
+        let (server, scratch) = (Server::start().await, Scratch::new());
+        let path = scratch.path("relay.toml");
+        std::fs::write(&path, replicated(&server, &redis)).expect("written");
+        // `check` would wait for its answer.
+        drop(server);
+        let check = || {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_turnwire-relay"));
+            let output = command.arg("check").arg(&path).output().expect("run");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let said = check();
+        assert!(said.contains("FAILED  the log in redis://") && said.contains("no replica has"), "{said}");
+        let _replica = redis.replica();
+        let said = check();
+        assert!(said.contains("ok      the log in redis://"), "{said}");
+    }
 }

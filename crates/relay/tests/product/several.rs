@@ -261,12 +261,13 @@ async fn a_redis_that_crashes_or_is_emptied_is_a_pause_while_the_owner_lives() {
     assert!(server.is_left_alone().await);
 }
 
-/// No other relay takes a lost turn over, so readers wait for as long as they would for one that does.
+/// No other relay takes a lost turn over, so readers wait for as long as they would for one that does: connected ones, and those
+/// who come again with what they have read.
 #[tokio::test]
 async fn an_owner_that_makes_a_lost_turn_again_late_is_waited_for() {
     let (server, redis) = (Server::start().await, Redis::start());
     let config = shared(&server, &redis.url()).replace("\"3s\"", "\"8s\"");
-    let (owner, other) = (Relay::start(&config), Relay::start(&config));
+    let (owner, other, third) = (Relay::start(&config), Relay::start(&config), Relay::start(&config));
     let (mut stream, mut wire) = started(&owner, &server, "t", 2).await;
     stream.until("t2").await;
     let mut reader = Stream::of(sent(other.events("t", 0)).await);
@@ -275,6 +276,10 @@ async fn an_owner_that_makes_a_lost_turn_again_late_is_waited_for() {
     assert_eq!(redis.ask(&["FLUSHALL"]), "OK");
     // So is what a reader has read elsewhere.
     let ahead = tokio::spawn(sent(other.events("t", 3)));
+    let again = tokio::spawn(sent(third.events("t", 2)));
+    let asked = Instant::now();
+    assert_eq!(status(third.events("t", 0)).await, 404, "who has read nothing does not wait");
+    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
     sleep(Duration::from_secs(5)).await;
     owner.signal("-CONT");
     wire.chunk(&delta("t3")).await;
@@ -284,6 +289,8 @@ async fn an_owner_that_makes_a_lost_turn_again_late_is_waited_for() {
     assert!(whole.ends_with(&numbered(4, STOP)), "{whole}");
     assert_eq!(reader.rest().await, Ok(whole));
     assert_eq!(Stream::of(ahead.await.expect("no panic")).rest().await, Ok(numbered(4, STOP)));
+    let rest = Stream::of(again.await.expect("no panic")).rest().await;
+    assert_eq!(rest, Ok(numbered(3, &delta("t3")) + &numbered(4, STOP)));
 }
 
 /// What a log does to a turn.

@@ -1,8 +1,9 @@
-//! A Redis server of a test's own: on a port of this machine, without a file unless it is to keep something. It ends with the test.
+//! A Redis server of a test's own, or Valkey: on a port of this machine, without a file unless it is to keep something. It ends with the test.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write, stderr};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread::sleep;
@@ -11,8 +12,12 @@ use std::time::{Duration, Instant};
 /// How long it may take to start.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Settings of one that keeps nothing.
+const FORGETTING: [&str; 4] = ["--save", "", "--appendonly", "no"];
+
 /// A server, which may be ended and started again with what it has kept.
 pub(crate) struct Redis {
+    program: OsString,
     child: Option<Child>,
     port: u16,
     directory: PathBuf,
@@ -23,7 +28,22 @@ pub(crate) struct Redis {
 
 impl Redis {
     pub(crate) fn start() -> Self {
-        Self::start_with(&["--save", "", "--appendonly", "no"])
+        Self::start_with(&FORGETTING)
+    }
+
+    /// Valkey in its place, if this machine has it.
+    pub(crate) fn valkey() -> Option<Self> {
+        Some(Self::started(valkey()?, &FORGETTING))
+    }
+
+    /// One of each kind; of Redis only in a quick run.
+    pub(crate) fn of_each_kind() -> Vec<Self> {
+        let redis = Self::start();
+        if std::env::var_os("TURNWIRE_TEST").is_some_and(|scope| scope == "quick") {
+            let _ = writeln!(stderr(), "quick: without Valkey; --all has it");
+            return vec![redis];
+        }
+        std::iter::once(redis).chain(Self::valkey()).collect()
     }
 
     /// A cluster of one.
@@ -43,10 +63,19 @@ impl Redis {
 
     /// A cluster of so many servers, each with its part of the keys.
     pub(crate) fn cluster_of(count: usize) -> Vec<Self> {
+        Self::cluster_by(&redis(), count)
+    }
+
+    /// The same of Valkey, if this machine has it.
+    pub(crate) fn valkey_cluster_of(count: usize) -> Option<Vec<Self>> {
+        Some(Self::cluster_by(&valkey()?, count))
+    }
+
+    fn cluster_by(program: &OsString, count: usize) -> Vec<Self> {
         let node = || {
             // By default its port for other servers is 10,000 more, which may be none.
             let bus = free_port().to_string();
-            Self::start_with(&[
+            let settings = [
                 "--save",
                 "",
                 "--cluster-enabled",
@@ -57,7 +86,8 @@ impl Redis {
                 &bus,
                 "--cluster-node-timeout",
                 "1000",
-            ])
+            ];
+            Self::started(program.clone(), &settings)
         };
         let nodes: Vec<Self> = std::iter::repeat_with(node).take(count).collect();
         for (at, node) in nodes.iter().enumerate() {
@@ -90,7 +120,7 @@ impl Redis {
         let at = self.settings.iter().position(|text| text == "--cluster-port").expect("a cluster") + 1;
         let mut settings: Vec<&str> = self.settings.iter().map(String::as_str).collect();
         settings[at] = &bus;
-        let other = Self::start_with(&settings);
+        let other = Self::started(self.program.clone(), &settings);
         other.meet(self);
         let own = self.ask(&["CLUSTER", "MYID"]);
         other.until(&["CLUSTER", "NODES"], &own);
@@ -104,7 +134,8 @@ impl Redis {
 
     /// A server that has what this one has.
     pub(crate) fn replica(&self) -> Self {
-        let replica = Self::start_with(&["--save", "", "--replicaof", "127.0.0.1", &self.port.to_string()]);
+        let settings = ["--save", "", "--replicaof", "127.0.0.1", &self.port.to_string()];
+        let replica = Self::started(self.program.clone(), &settings);
         replica.until(&["INFO", "replication"], "master_link_status:up");
         replica
     }
@@ -120,7 +151,7 @@ impl Redis {
 
     /// A Sentinel that knows this server as `main`. Where it is gone, a replica takes its place in about a second.
     pub(crate) fn sentinel(&self) -> Self {
-        let mut sentinel = Self::new(&["--sentinel"]);
+        let mut sentinel = Self::new(self.program.clone(), &["--sentinel"]);
         let file = sentinel.directory.join("sentinel.conf");
         let lines = format!(
             "sentinel monitor main 127.0.0.1 {} 1\nsentinel down-after-milliseconds main 500\n",
@@ -134,32 +165,38 @@ impl Redis {
 
     /// Starts one with further settings, as its command line takes them.
     pub(crate) fn start_with(settings: &[&str]) -> Self {
-        let mut redis = Self::new(settings);
+        Self::started(redis(), settings)
+    }
+
+    fn started(program: OsString, settings: &[&str]) -> Self {
+        let mut redis = Self::new(program, settings);
         redis.start_again();
         redis
     }
 
     /// One that is not started.
-    fn new(settings: &[&str]) -> Self {
+    fn new(program: OsString, settings: &[&str]) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let directory =
             std::env::temp_dir().join(format!("turnwire-relay-redis-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&directory).expect("a directory");
         let settings = settings.iter().map(|text| (*text).to_owned()).collect();
-        Self { child: None, port: free_port(), directory, file: None, settings }
+        Self { program, child: None, port: free_port(), directory, file: None, settings }
     }
 
     /// Starts it again, with what it has kept.
     pub(crate) fn start_again(&mut self) {
-        let program = std::env::var_os("TURNWIRE_REDIS").unwrap_or_else(|| "redis-server".into());
-        let mut command = Command::new(&program);
+        let mut command = Command::new(&self.program);
         command.args(&self.file);
         command.args(["--bind", "127.0.0.1", "--port", &self.port.to_string(), "--dir"]).arg(&self.directory);
         command.args(&self.settings).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
         self.child = Some(child.unwrap_or_else(|error| {
-            panic!("{}: {error}; `cargo xtask test --only host` installs it", program.display())
+            panic!(
+                "{}: {error}; `cargo xtask test --only host` installs it",
+                Path::new(&self.program).display()
+            )
         }));
         let began = Instant::now();
         while self.try_ask(&["PING"]).is_none_or(|answer| answer != "PONG") {
@@ -174,6 +211,21 @@ impl Redis {
             child.kill().expect("ended");
             child.wait().expect("ended");
         }
+    }
+
+    /// Suspends it: its connections stay, and it does not answer.
+    pub(crate) fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets a suspended one go on.
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.child.as_ref().expect("a server").id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().expect("run").success());
     }
 
     /// Where it listens.
@@ -216,6 +268,24 @@ impl Redis {
         reader.read_exact(&mut text).ok()?;
         String::from_utf8(text).ok()
     }
+}
+
+/// The program of Redis.
+fn redis() -> OsString {
+    std::env::var_os("TURNWIRE_REDIS").unwrap_or_else(|| "redis-server".into())
+}
+
+/// The program of Valkey, if this machine has it.
+fn valkey() -> Option<OsString> {
+    let on_path = || {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|folder| folder.join("valkey-server")).find(|file| file.is_file())
+    };
+    let program = std::env::var_os("TURNWIRE_VALKEY").or_else(|| on_path().map(PathBuf::into_os_string));
+    if program.is_none() {
+        let _ = writeln!(stderr(), "without Valkey: this machine does not have it");
+    }
+    program
 }
 
 /// A port below those that the system hands out, so that no other test gets it before the server does.

@@ -91,7 +91,7 @@ impl Tests<'_> {
         let mut command = Command::new(program);
         command.args(self.filter).current_dir(package).env("CARGO_MANIFEST_DIR", package);
         proxies::tell(&mut command)?;
-        redis::tell(&mut command)?;
+        redis::tell_both(&mut command)?;
         let Shown { status, output } = show(session.scope.tell(&mut command), LIMIT)?;
         match status {
             Some(status) if status.success() && output.contains("test result: ok. 0 passed") => {

@@ -26,11 +26,11 @@ pub(super) fn unpacked(
     }
     fs::create_dir_all(&directory).with_context(|| format!("cannot make {}", directory.display()))?;
     begin(&format!("{name}: fetching {} into {}", packages.join(", "), directory.display()));
-    let download =
-        || run(Command::new("apt-get").args(["-q", "download"]).args(packages).current_dir(&directory));
+    let download = |own: &[String]| run(apt("download", own).args(packages).current_dir(&directory));
     // A fresh machine has no lists of packages, or old ones.
-    download()
-        .or_else(|_| run(Command::new("apt-get").args(["-q", "update"])).and_then(|()| download()))
+    download(&[])
+        .or_else(|_| run(&mut apt("update", &[])).and_then(|()| download(&[])))
+        .or_else(|_| download(&backports(&directory)?))
         .with_context(|| format!("apt could not fetch {name}: install it"))?;
     for entry in directory.read_dir().context("the cache cannot be read")? {
         let path = entry.context("the cache cannot be read")?.path();
@@ -40,4 +40,40 @@ pub(super) fn unpacked(
     }
     complete(&directory)?;
     Ok(program)
+}
+
+fn apt(task: &str, options: &[String]) -> Command {
+    let mut apt = Command::new("apt-get");
+    apt.arg("-q").args(options).arg(task);
+    apt
+}
+
+/// Options with which apt has the backports of this machine's release besides, from where it has the release itself. Its own
+/// lists of packages stay as they are.
+fn backports(directory: &Path) -> Result<Vec<String>> {
+    let format = "$(ORIGIN) $(COMPONENT) $(REPO_URI) $(CODENAME)";
+    let mut known = Command::new("apt-get");
+    let known = capture(known.args(["indextargets", "--format", format, "Created-By: Packages"]))?;
+    let release = known.lines().find_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+        ["Debian", "main", address, codename] if !codename.contains('-') => Some((address, codename)),
+        _ => None,
+    });
+    let (address, codename) = release.context("the machine has no release of Debian")?;
+    let failed = || format!("cannot write into {}", directory.display());
+    let lists = directory.join("lists");
+    fs::create_dir_all(lists.join("partial")).with_context(failed)?;
+    let source = directory.join("backports.list");
+    let lines = ["", "-backports"].map(|suite| format!("deb {address} {codename}{suite} main\n"));
+    fs::write(&source, lines.concat()).with_context(failed)?;
+    let options: Vec<String> = [
+        format!("Dir::Etc::SourceList={}", source.display()),
+        "Dir::Etc::SourceParts=-".to_owned(),
+        format!("Dir::State::Lists={}", lists.display()),
+        "Dir::Cache::pkgcache=".to_owned(),
+        "Dir::Cache::srcpkgcache=".to_owned(),
+    ]
+    .map(|option| format!("-o{option}"))
+    .into();
+    run(&mut apt("update", &options))?;
+    Ok(options)
 }

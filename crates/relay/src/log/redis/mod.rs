@@ -9,6 +9,7 @@ mod connection;
 mod hints;
 mod keys;
 mod lists;
+mod replicas;
 mod rows;
 mod scripts;
 #[cfg(test)]
@@ -20,17 +21,20 @@ use bytes::Bytes;
 use fred::interfaces::{ClientLike, KeysInterface};
 use fred::prelude::Value;
 use fred::types::InfoKind;
+use fred::types::scripts::Script;
 use tokio::sync::mpsc;
 
 use self::connection::{Connections, failed};
 use self::hints::Hints;
 use self::lists::Lists;
+use self::replicas::Replicas;
 use self::rows::{Row, fields, log_id, millis, value};
 use self::scripts::{Scripts, number, run};
 use super::{
     Admission, Answer, Change, Claim, Created, Head, Hint, Lifetimes, LogError, NewTurn, Purge, REMEMBERED,
     ReplayLog, ResponseHead, SharedLog, Sign, Size, TurnKey, Wishes, new_log_id,
 };
+use crate::turn::End;
 
 /// Keeps turns in Redis.
 #[derive(Debug)]
@@ -41,6 +45,8 @@ pub struct RedisLog {
     lists: Lists,
     lifetimes: Lifetimes,
     is_cluster: bool,
+    /// If they have to have starts and ends.
+    replicas: Option<Replicas>,
 }
 
 impl RedisLog {
@@ -56,7 +62,14 @@ impl RedisLog {
             lists: Lists::default(),
             lifetimes,
             is_cluster,
+            replicas: None,
         })
+    }
+
+    /// The same log, but a turn is new, and an end that is no cut is acknowledged and shown, only once a replica has it.
+    #[must_use]
+    pub fn replicated(self) -> Self {
+        Self { replicas: Some(Replicas::default()), ..self }
     }
 
     fn publish(&self) -> Value {
@@ -78,7 +91,15 @@ impl RedisLog {
         match answer.await {
             Ok(_) => {
                 self.keep_counted(&key).await;
-                Ok(Created::New(Claim { key, log, epoch: 1 }))
+                let claim = Claim { key, log, epoch: 1 };
+                if let Some(replicas) = &self.replicas
+                    && let Err(error) = replicas.have(self, &tag).await
+                {
+                    // Its agent has not got it: it may be sent again.
+                    let _ = self.remove(&claim).await;
+                    return Err(error);
+                }
+                Ok(Created::New(claim))
             }
             Err(LogError::Closed) => Ok(Created::Exists(self.row(&tag).await?.head)),
             Err(error) => Err(error),
@@ -89,7 +110,10 @@ impl RedisLog {
         let tag = keys::tag(&claim.key);
         let unknown = |error: serde_json::Error| LogError::Unreachable(error.to_string());
         let end = change.end.map(|end| serde_json::to_string(&end)).transpose().map_err(unknown)?;
-        let is_over = end.is_some();
+        // A cut that is lost is made again.
+        let is_held = change.end.is_some_and(|end| !matches!(end, End::Cut { .. }));
+        let replicas = self.replicas.as_ref().filter(|_| is_held);
+        let is_over = end.is_some() && replicas.is_none();
         let (status, content_type) = change
             .response
             .map_or_else(Default::default, |response| (response.status.to_string(), response.content_type));
@@ -103,22 +127,71 @@ impl RedisLog {
             value(status),
             value(content_type),
             value(end.unwrap_or_default()),
-            self.publish(),
+            if replicas.is_some() { value("") } else { self.publish() },
             millis(self.lifetimes.while_running()),
             millis(self.lifetimes.retention),
             millis(self.lifetimes.retention + REMEMBERED),
         ];
         arguments.extend(frames.into_iter().map(Value::Bytes));
+        let added = self.change(&claim.key, is_over, script, arguments).await?;
+        match replicas {
+            Some(replicas) if added.is_empty() => {
+                replicas.have(self, &tag).await?;
+                self.show(&claim).await
+            }
+            // Or its end was shown before.
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows an end that was held back.
+    async fn show(&self, claim: &Claim) -> Result<(), LogError> {
+        let arguments = vec![log_id(claim.log), value(claim.epoch.to_string()), self.publish()];
+        self.change(&claim.key, true, &self.scripts.end, arguments).await.map(drop)
+    }
+
+    /// Runs a script that appends to a turn.
+    async fn change(
+        &self,
+        key: &TurnKey,
+        is_over: bool,
+        script: &Script,
+        arguments: Vec<Value>,
+    ) -> Result<Vec<Bytes>, LogError> {
+        let tag = keys::tag(key);
         let keys = vec![keys::turn(&tag), keys::frames(&tag), keys::channel(&tag)];
         // The count is reduced first: a client that sees the end may start the next turn at once.
-        let uncounted = async { is_over && self.uncount(&claim.key).await };
-        let (is_uncounted, added) =
+        let uncounted = async { is_over && self.uncount(key).await };
+        let (is_uncounted, changed) =
             tokio::join!(uncounted, run(&self.connections.commands, script, keys, arguments));
-        added?;
+        let answer = changed?;
         if is_uncounted {
             self.unlist(&tag).await;
         }
-        Ok(())
+        Ok(answer)
+    }
+
+    /// Takes a turn over, unless it has ended. Its owner may have died before it could show an end that a replica has.
+    async fn take(&self, key: TurnKey, seen: u64) -> Result<Claim, LogError> {
+        let tag = keys::tag(&key);
+        let claim = async |held: &'static str| {
+            let arguments = vec![value(seen.to_string()), log_id(new_log_id()?), self.publish(), value(held)];
+            let keys = vec![keys::turn(&tag), keys::channel(&tag)];
+            let answer = run(&self.connections.commands, &self.scripts.claim, keys, arguments).await?;
+            let hexadecimal = |text: &Bytes| u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok();
+            let unread = || LogError::Unreachable("Redis: a claim there cannot be read".to_owned());
+            let log = answer.first().and_then(hexadecimal).ok_or_else(unread)?;
+            let epoch = answer.get(1).and_then(|text| number(text)).ok_or_else(unread)?;
+            Ok((Claim { key: key.clone(), log, epoch }, answer.len() > 2))
+        };
+        match claim("").await? {
+            (claim, false) => Ok(claim),
+            (its_owners, true) if self.has_replica(&tag).await? => {
+                self.show(&its_owners).await?;
+                Err(LogError::Closed)
+            }
+            (_, true) => claim("discard").await.map(|(claim, _)| claim),
+        }
     }
 
     async fn note(&self, key: TurnKey, field: &'static str) -> Result<(), LogError> {
@@ -133,17 +206,7 @@ impl ReplayLog for RedisLog {
     }
 
     fn claim(&self, key: TurnKey, seen: u64) -> Answer<'_, Claim> {
-        Box::pin(async move {
-            let tag = keys::tag(&key);
-            let arguments = vec![value(seen.to_string()), log_id(new_log_id()?), self.publish()];
-            let keys = vec![keys::turn(&tag), keys::channel(&tag)];
-            let answer = run(&self.connections.commands, &self.scripts.claim, keys, arguments).await?;
-            let hexadecimal = |text: &Bytes| u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok();
-            let unread = || LogError::Unreachable("Redis: a claim there cannot be read".to_owned());
-            let log = answer.first().and_then(hexadecimal).ok_or_else(unread)?;
-            let epoch = answer.get(1).and_then(|text| number(text)).ok_or_else(unread)?;
-            Ok(Claim { key, log, epoch })
-        })
+        Box::pin(self.take(key, seen))
     }
 
     fn append(&self, claim: &Claim, at: u64, frames: Vec<Bytes>, change: Change) -> Answer<'_, ()> {

@@ -25,6 +25,7 @@ pub(super) struct Scripts {
     pub(super) own: Script,
     pub(super) read: Script,
     pub(super) remove: Script,
+    pub(super) replica: Script,
     pub(super) restore: Script,
 }
 
@@ -52,6 +53,7 @@ impl Scripts {
             own: Script::from_lua(include_str!("own.lua")),
             read: Script::from_lua(include_str!("read.lua")),
             remove: Script::from_lua(include_str!("remove.lua")),
+            replica: Script::from_lua(include_str!("replica.lua")),
             restore: Script::from_lua(include_str!("restore.lua")),
         }
     }

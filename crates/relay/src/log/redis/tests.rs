@@ -257,6 +257,9 @@ async fn the_user_of_the_guide_can_do_all_that_is_needed() {
     assert_eq!(log.signs().await, Ok(Vec::new()));
     assert_eq!(log.turns("agents".into(), "ann".into(), None).await.expect("a list").len(), 1);
     assert_eq!(log.purge(Purge::All).await, Ok(1));
+    for hurries in [&["ACL", "DRYRUN", "relay", "WAIT", "1", "1"][..], &["ACL", "DRYRUN", "relay", "INFO"]] {
+        assert_eq!(redis.ask(hurries), "OK");
+    }
 }
 
 /// Everything has a time to live except session owners and the list of running turns.
@@ -274,4 +277,128 @@ async fn nothing_is_kept_for_ever() {
             assert!(lives > 0, "{name}: {lives}");
         }
     }
+}
+
+/// A server with a replica, and a log that waits for it.
+async fn replicated() -> (Redis, Redis, RedisLog) {
+    let redis = Redis::start();
+    let replica = redis.replica();
+    let log = connected(&redis).await.replicated();
+    (redis, replica, log)
+}
+
+fn is_away<T>(result: &Result<T, LogError>) -> bool {
+    matches!(result, Err(LogError::Unreachable(_)))
+}
+
+#[tokio::test]
+async fn an_end_is_nowhere_to_be_seen_before_a_replica_has_it() {
+    let (redis, replica, log) = replicated().await;
+    let elsewhere = connected(&redis).await;
+    let (claim, other) = (made(&log, "t").await, made(&log, "u").await);
+    log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    replica.freeze();
+    let end = async || log.append(&claim, 2, frames(&["b", "c"]), ends(End::Done)).await;
+    for _ in 0..2 {
+        let ended = end().await;
+        assert!(is_away(&ended), "{ended:?}");
+        let head = elsewhere.head(key("t")).await.expect("a head");
+        assert_eq!((head.last, head.bytes, head.end), (1, 1, None));
+        assert_eq!(elsewhere.read(key("t"), 0, 99).await, Ok(frames(&["a"])));
+        assert_eq!(log.beat(&claim, 1).await, Ok(Wishes::default()), "its owner lives");
+    }
+    let cut = End::Cut { reason: CutReason::OwnerLost, upstream: UpstreamState::Gone };
+    log.append(&other, 1, Vec::new(), ends(cut)).await.expect("a cut waits for nobody");
+    assert_eq!(elsewhere.head(key("u")).await.expect("a head").end, Some(cut));
+    let begun = log.create(key("v"), new("s")).await;
+    assert!(is_away(&begun), "{begun:?}");
+    assert_eq!(elsewhere.head(key("v")).await, Err(LogError::Gone), "it may be sent again");
+    replica.thaw();
+    again(end).await.expect("appended");
+    again(async || log.create(key("v"), new("s")).await).await.expect("begun");
+    end().await.expect("again, if the answer was lost");
+    for log in [&log, &elsewhere] {
+        let head = log.head(key("t")).await.expect("a head");
+        assert_eq!((head.last, head.bytes, head.end), (3, 3, Some(End::Done)));
+        assert_eq!(log.read(key("t"), 0, 99).await, Ok(frames(&["a", "b", "c"])));
+    }
+    assert_eq!(redis.ask(&["HEXISTS", &keys::turn(&keys::tag(&key("t"))), "held"]), "0");
+}
+
+#[tokio::test]
+async fn the_next_owner_shows_an_end_that_a_replica_has_and_discards_another_one() {
+    let (redis, replica, log) = replicated().await;
+    let elsewhere = connected(&redis).await;
+    let (kept, lost) = (made(&log, "kept").await, made(&log, "lost").await);
+    for claim in [&kept, &lost] {
+        log.append(claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+    }
+    replica.freeze();
+    assert!(is_away(&log.append(&kept, 2, frames(&["b"]), ends(End::Done)).await));
+    replica.thaw();
+    while !log.has_replica(&keys::tag(&key("kept"))).await.expect("an answer") {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    replica.freeze();
+    assert!(is_away(&log.append(&lost, 2, frames(&["b"]), ends(End::Done)).await));
+    assert_eq!(elsewhere.claim(key("kept"), 1).await, Err(LogError::Closed));
+    assert_eq!(elsewhere.head(key("kept")).await.expect("a head").end, Some(End::Done));
+    assert_eq!(elsewhere.read(key("kept"), 0, 9).await, Ok(frames(&["a", "b"])));
+    assert_eq!(elsewhere.claim(key("lost"), 9).await, Err(LogError::Fenced));
+    let taken = elsewhere.claim(key("lost"), 1).await.expect("claimed");
+    assert_eq!((taken.log, taken.epoch), (lost.log, 2), "nothing that was seen is missing");
+    let late = log.append(&lost, 2, frames(&["b"]), ends(End::Done)).await;
+    assert_eq!(late, Err(LogError::Fenced));
+    assert_eq!(elsewhere.read(key("lost"), 0, 9).await, Ok(frames(&["a"])));
+}
+
+/// A failover just after an end was shown: the replica has it, but not yet that it was shown.
+#[tokio::test]
+async fn an_end_that_was_shown_outlives_its_server_and_its_owner() {
+    for is_owner_alive in [true, false] {
+        let (redis, replica, log) = replicated().await;
+        let claim = made(&log, "t").await;
+        log.append(&claim, 1, frames(&["a"]), Change::default()).await.expect("appended");
+        replica.freeze();
+        assert!(is_away(&log.append(&claim, 2, frames(&["b"]), ends(End::Done)).await));
+        replica.thaw();
+        let name = keys::turn(&keys::tag(&key("t")));
+        replica.until(&["HEXISTS", &name, "held"], "1");
+        drop(redis);
+        assert_eq!(replica.ask(&["REPLICAOF", "NO", "ONE"]), "OK");
+        let log = connected(&replica).await.replicated();
+        if is_owner_alive {
+            assert_eq!(log.beat(&claim, 2).await, Err(LogError::Tail(1)));
+            log.append(&claim, 2, frames(&["b"]), ends(End::Done)).await.expect("shown again");
+        } else {
+            assert_eq!(log.claim(key("t"), 1).await, Err(LogError::Closed));
+        }
+        let head = log.head(key("t")).await.expect("a head");
+        assert_eq!((head.log, head.last, head.end), (claim.log, 2, Some(End::Done)));
+        assert_eq!(log.read(key("t"), 0, 9).await, Ok(frames(&["a", "b"])));
+        assert!(is_away(&log.create(key("u"), new("s")).await), "it has no replica of its own");
+    }
+}
+
+#[tokio::test]
+async fn in_a_cluster_each_turn_has_its_own_servers_replica() {
+    let cluster = Redis::cluster_of(3);
+    let stand_ins: Vec<Redis> = cluster.iter().map(Redis::stand_in).collect();
+    let log = connected(&cluster[0]).await.replicated();
+    let turns: Vec<String> = (0..9).map(|turn| turn.to_string()).collect();
+    let mut claims = Vec::new();
+    for turn in &turns {
+        claims.push(made(&log, turn).await);
+    }
+    // That of the first third of the keys.
+    stand_ins[0].freeze();
+    let mut waits = 0;
+    for claim in &claims {
+        let ended = log.append(claim, 1, frames(&["a"]), ends(End::Done)).await;
+        assert!(ended.is_ok() || is_away(&ended), "{ended:?}");
+        waits += usize::from(ended.is_err());
+        let end = log.head(claim.key.clone()).await.expect("a head").end;
+        assert_eq!(end, ended.is_ok().then_some(End::Done));
+    }
+    assert!(waits > 0 && waits < turns.len(), "{waits}");
 }
