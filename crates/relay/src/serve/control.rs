@@ -1,12 +1,14 @@
 //! The relay's own requests, below each agent's path.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use super::held::Held;
 use super::hub::Request;
@@ -18,7 +20,10 @@ use crate::edge;
 use crate::held::EndReason;
 use crate::identity::Caller;
 use crate::limits::Kind;
-use crate::log::{Head, TurnKey};
+use crate::log::{Head, LogError, TurnKey};
+
+/// How long a turn may be missing until its owner has noticed that the log has lost it, and has restored it.
+const RESTORED: Duration = Duration::from_secs(3);
 
 /// A request with its caller.
 pub(super) struct Asked<'a> {
@@ -125,7 +130,9 @@ impl Asked<'_> {
         let source = if let Some(hub) = self.app.hubs.get(&key) {
             Source::Open(hub)
         } else {
-            let head = self.app.log.head(key.clone()).await?;
+            let has_read = after > 0 || self.parameter("log").is_some();
+            let head =
+                if has_read { self.restored(&key).await? } else { self.app.log.head(key.clone()).await? };
             Source::of(self.app, key.clone(), head)?.0
         };
         if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
@@ -146,6 +153,20 @@ impl Asked<'_> {
             span,
         })
         .await
+    }
+
+    /// The state of a turn that the caller has read. If the log has lost it, a living owner soon restores it.
+    async fn restored(&self, key: &TurnKey) -> Result<Head, LogError> {
+        let log = &self.app.log;
+        let until = Instant::now() + RESTORED;
+        loop {
+            let head = log.head(key.clone()).await;
+            let may_return = head == Err(LogError::Gone) && Instant::now() < until;
+            if !may_return || log.is_removed(key.clone()).await? {
+                return head;
+            }
+            sleep(read::AGAIN).await;
+        }
     }
 
     async fn list(self) -> Result<Response, Refusal> {

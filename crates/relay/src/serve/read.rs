@@ -34,7 +34,7 @@ pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The longest wait until a response begins: clients wait for half a minute.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The pause before a log that does not answer is read again.
-const AGAIN: Duration = Duration::from_millis(200);
+pub(super) const AGAIN: Duration = Duration::from_millis(200);
 /// One write in this many is measured, so that measuring does not delay thousands of readers of one turn.
 const MEASURED: u32 = 8;
 
