@@ -51,6 +51,8 @@ mod observe;
 mod passing;
 #[cfg(any(feature = "product", feature = "fuzzing"))]
 mod route;
+#[cfg(any(feature = "product", feature = "fuzzing"))]
+mod say;
 #[cfg(feature = "product")]
 mod serve;
 #[cfg(any(feature = "product", feature = "fuzzing"))]
