@@ -57,6 +57,8 @@ mod say;
 mod serve;
 #[cfg(any(feature = "product", feature = "fuzzing"))]
 mod sse;
+#[cfg(feature = "product")]
+mod trace;
 mod tunnel;
 
 pub use address::Upstream;
