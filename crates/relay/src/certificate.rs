@@ -14,6 +14,7 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{Error, ServerConfig};
 
 use crate::config::TlsConfig;
+use crate::say::say;
 
 /// How often the files are read again.
 const RENEWAL: Duration = Duration::from_mins(1);
@@ -94,7 +95,7 @@ impl Certificate {
         match self.files.certified() {
             Ok(key) => *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key),
             Err(Unusable { key, text }) => {
-                eprintln!("turnwire-relay: tls.{key}: {text}; the last certificate stays");
+                say(format_args!("tls.{key}: {text}; the last certificate stays"));
             }
         }
     }

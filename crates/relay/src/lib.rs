@@ -53,10 +53,14 @@ mod observe;
 mod passing;
 #[cfg(any(feature = "product", feature = "fuzzing"))]
 mod route;
+#[cfg(any(feature = "product", feature = "fuzzing"))]
+mod say;
 #[cfg(feature = "product")]
 mod serve;
 #[cfg(any(feature = "product", feature = "fuzzing"))]
 mod sse;
+#[cfg(feature = "product")]
+mod trace;
 mod tunnel;
 
 pub use address::Upstream;

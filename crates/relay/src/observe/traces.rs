@@ -27,6 +27,7 @@ use tokio::time::timeout;
 
 use crate::client::{self, UpstreamClient};
 use crate::config::{Secret, TracesConfig};
+use crate::say::say;
 use crate::turn::End;
 
 /// How long the collector may take to accept spans, and how long the process waits for the last ones when it ends.
@@ -67,7 +68,7 @@ impl Traces {
         let exporter = match exporter {
             Ok(exporter) => exporter,
             Err(error) => {
-                eprintln!("turnwire-relay: no traces: {error}");
+                say(format_args!("no traces: {error}"));
                 return Self::default();
             }
         };

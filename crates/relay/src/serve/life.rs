@@ -28,6 +28,7 @@ use crate::log::{
     self, Company, Lifetimes, LogError, MemoryLog, Purge, RedisLog, ReplayLog, SqliteLog, StreamsLog,
 };
 use crate::observe;
+use crate::say::say;
 
 /// How long a reader may accept no bytes. It can reconnect.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -223,7 +224,7 @@ async fn drain(app: &App, drains: &watch::Sender<Draining>) {
     drains.send_replace(Some(at_first));
     let owned = || app.hubs.all().into_iter().filter(|hub| hub.is_owned());
     let running = owned().count();
-    eprintln!("turnwire-relay: ending; {running} turns run");
+    say(format_args!("ending; {running} turns run"));
     let hand_over = async {
         let Some(shared) = app.log.shared() else { return };
         // If this fails, only another relay that shuts down takes this one for its successor.

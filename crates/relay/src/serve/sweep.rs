@@ -10,6 +10,7 @@ use super::takeover::take_over;
 use crate::config::SHORTEST_TAKEOVER;
 use crate::log::{Company, LogError, TurnKey};
 use crate::observe;
+use crate::say::say;
 use crate::turn::{CutReason, Suspicion};
 
 /// How often the log is swept.
@@ -46,7 +47,7 @@ pub(super) async fn sweep(app: Arc<App>) {
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) => {
-                    eprintln!("turnwire-relay: {error}");
+                    say(error);
                     break;
                 }
             }

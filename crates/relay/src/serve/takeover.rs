@@ -9,6 +9,7 @@ use crate::limits::Kind;
 use crate::log::{Change, Claim, Head, LogError, ReplayLog, TurnKey};
 use crate::mutant::mutant;
 use crate::observe::Span;
+use crate::trace;
 use crate::turn::{CutReason, End, UpstreamState};
 
 /// Takes a turn from the owner of this epoch, and returns its end if it has one now.
@@ -60,5 +61,6 @@ async fn close(log: &dyn ReplayLog, claim: &Claim, head: &Head, reason: CutReaso
     let end = End::Cut { reason, upstream };
     let change = Change { end: Some(end), ..Change::default() };
     log.append(claim, head.last + 1, Vec::new(), change).await?;
+    trace::acknowledged(claim, head.last + 1, 0, Some(end));
     Ok(end)
 }

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use turnwire_relay::turn::{CutReason, End};
 
-use crate::history::{Heard, Kept, Tab, Turn};
+use crate::history::{Acknowledged, Heard, Kept, Tab, Turn};
 
 /// How long after the last fault every reader must have received the end.
 const HEARD_IN: Duration = Duration::from_secs(15);
+/// How many bytes of a turn its owner has in memory.
+const IN_MEMORY: usize = 256 << 10;
 
 /// What must hold, whichever faults occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,10 @@ pub(crate) enum Law {
     Done,
     /// A start that the relay reports as unsent was not sent.
     Unsent,
+    /// What the log has acknowledged is in it, unless it has lost that and has a new id.
+    Acknowledged,
+    /// No append of an old owner is acknowledged after one of a newer owner.
+    Epochs,
     /// A turn that its agent keeps, and of which anything was kept here, is complete, unless a user stopped it or there
     /// was no room.
     Whole,
@@ -50,15 +56,37 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Checks all turns. No fault occurred after `quiet`. `may_change` says that the log may have lost data without the
-/// relays' knowledge.
-pub(crate) fn judge(turns: &BTreeMap<String, Turn>, quiet: Instant, may_change: bool) -> Vec<Violation> {
-    let mut judge = Judge { turn: "", may_change, violations: Vec::new() };
+/// What the log has lost of what it had acknowledged.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Loss {
+    /// How often it has lost anything.
+    pub(crate) times: usize,
+    /// Whether an owner has ended as well, or could not reach the log: nobody repairs its turns then.
+    pub(crate) is_of_owners: bool,
+    /// Whether the log was restarted: no relay can know that it has kept everything, so it may get a new id.
+    pub(crate) is_doubted: bool,
+}
+
+impl Loss {
+    /// Whether frames of a turn may be lost for good, or all of it. A living owner repairs the turn from its memory. It
+    /// does not if the start was repeated before it had noticed: the turn then has another owner.
+    fn is_final(self, turn: &Turn) -> bool {
+        let size: usize = turn.sent.iter().map(String::len).sum();
+        self.times > 0 && (self.is_of_owners || turn.starts.len() > 1 || size > IN_MEMORY)
+    }
+}
+
+/// Checks all turns. No fault occurred after `quiet`.
+pub(crate) fn judge(turns: &BTreeMap<String, Turn>, quiet: Instant, loss: Loss) -> Vec<Violation> {
+    let mut judge = Judge { turn: "", loss, is_final: false, violations: Vec::new() };
     for (name, turn) in turns {
         judge.turn = name;
+        judge.is_final = loss.is_final(turn);
         judge.agent(turn);
         judge.log(turn);
         judge.readers(turn);
+        judge.acknowledged(turn);
+        judge.epochs(turn);
         judge.ends(turn);
         for tab in &turn.tabs {
             judge.tab(turn, tab, quiet);
@@ -69,7 +97,10 @@ pub(crate) fn judge(turns: &BTreeMap<String, Turn>, quiet: Instant, may_change: 
 
 struct Judge<'a> {
     turn: &'a str,
-    may_change: bool,
+    loss: Loss,
+    /// Whether the log may have lost some of this turn for good. Readers may see that, and get a new log or an end, but
+    /// never a false frame, and never none of them.
+    is_final: bool,
     violations: Vec<Violation>,
 }
 
@@ -82,7 +113,9 @@ impl Judge<'_> {
 
     fn agent(&mut self, turn: &Turn) {
         let count = turn.starts.len();
-        self.hold(Law::Once, count <= 1, || format!("the agent got it {count} times"));
+        // Where the whole turn was lost, its start may be sent again, once.
+        let most = 1 + self.loss.times;
+        self.hold(Law::Once, count <= most, || format!("the agent got it {count} times"));
         // If only the first tab starts it, it is known whose start the agent received.
         if let Some(tab) = turn.tabs.first().filter(|_| !turn.is_shared) {
             let early = tab.refusals.last().filter(|last| turn.starts.iter().any(|start| *start < last.at));
@@ -143,18 +176,63 @@ impl Judge<'_> {
             let seen = connection.frames.last().map_or(connection.after, |(offset, _)| *offset);
             let is_same = log.as_ref() == Some(&connection.log);
             let last = turn.kept.as_ref().map_or(0, |kept| kept.frames.len() as u64);
-            self.hold(Law::Kept, seen == 0 || turn.kept.is_some() && (!is_same || seen <= last), || {
+            if seen == 0 || self.is_final {
+                continue;
+            }
+            self.hold(Law::Kept, turn.kept.is_some() && (!is_same || seen <= last), || {
                 format!("a reader has seen {seen} frames, and the log has {last}")
             });
-            self.hold(Law::Kept, seen == 0 || is_same || self.may_change, || {
+            self.hold(Law::Kept, is_same || self.loss.is_doubted, || {
                 "the log has a new id for no reason".to_owned()
             });
         }
     }
 
+    /// With or without readers, what was acknowledged is in the log.
+    fn acknowledged(&mut self, turn: &Turn) {
+        if self.is_final {
+            return;
+        }
+        for one in &turn.acknowledged {
+            let holds = turn.kept.as_ref().is_some_and(|Kept { head, frames }| {
+                let is_there = one.next() <= frames.len() as u64 + 1;
+                let has_end = one.end.is_none() || one.end == head.end;
+                if one.log == head.log { is_there && has_end } else { self.loss.is_doubted }
+            });
+            self.hold(Law::Acknowledged, holds, || {
+                let kept = turn.kept.as_ref().map(|kept| (kept.head.log, kept.frames.len(), kept.head.end));
+                format!("acknowledged was {one:?}, and the log has {kept:?}")
+            });
+        }
+    }
+
+    /// The relays compare no clocks, so only offsets show what was appended after what: those of a newer owner follow all
+    /// of an older one, and an older one has not appended the end.
+    fn epochs(&mut self, turn: &Turn) {
+        if self.is_final {
+            return;
+        }
+        for newer in &turn.acknowledged {
+            let is_old = |old: &&Acknowledged| old.log == newer.log && old.epoch < newer.epoch;
+            let is_late = |old: &&Acknowledged| old.next() > newer.first || old.end.is_some();
+            let late = turn.acknowledged.iter().filter(is_old).find(is_late);
+            self.hold(Law::Epochs, late.is_none(), || format!("{late:?} was acknowledged after {newer:?}"));
+        }
+    }
+
     fn ends(&mut self, turn: &Turn) {
-        let Some(end) = turn.kept.as_ref().and_then(|kept| kept.head.end) else { return };
-        for (_, heard) in turn.tabs.iter().filter_map(|tab| tab.heard.as_ref()) {
+        let Some(Kept { head, .. }) = &turn.kept else { return };
+        let Some(end) = head.end else { return };
+        let log = format!("{:016x}", head.log);
+        for tab in &turn.tabs {
+            let Some((_, heard)) = &tab.heard else { continue };
+            let is_another = tab.connections.last().is_none_or(|connection| connection.log != log);
+            let is_lost = *heard == Heard::Gone
+                || matches!(heard, Heard::Cut { reason, .. } if reason == "log_lost")
+                || is_another;
+            if self.is_final && is_lost {
+                continue;
+            }
             let agrees = match heard {
                 Heard::Done => end == End::Done,
                 Heard::Cut { reason, .. } if reason == "stopped" => end == End::Stopped,
@@ -168,7 +246,7 @@ impl Judge<'_> {
                 Heard::Listed(name) => end.name() == name,
                 Heard::Whole => matches!(end, End::Done | End::Refused { .. }),
                 Heard::Unanswered => matches!(end, End::Cut { .. } | End::Stopped),
-                Heard::Unknown => false,
+                Heard::Unknown | Heard::Gone => false,
             };
             self.hold(Law::OneEnd, agrees, || format!("a reader heard {heard:?}, the log says {end:?}"));
         }
@@ -182,6 +260,10 @@ impl Judge<'_> {
         for surprise in &tab.surprises {
             self.hold(Law::Kept, false, || surprise.clone());
         }
+        let is_gone = matches!(tab.heard, Some((_, Heard::Gone)));
+        self.hold(Law::Kept, !is_gone || self.is_final, || {
+            "a reader was told that there is no such turn".to_owned()
+        });
         // Some tabs connect only after the last fault.
         let quiet = tab.came.map_or(quiet, |came| came.max(quiet));
         let late = tab.heard.as_ref().map(|(at, _)| at.saturating_duration_since(quiet));

@@ -8,7 +8,7 @@ use crate::laws::Law;
 use crate::{AT_ONCE, number, schedule, several};
 
 /// The deliberate faults, by their names in the relay's source, each with the law that it breaks.
-const MUTANTS: [(&str, Law); 12] = [
+const MUTANTS: [(&str, Law); 15] = [
     ("frame_before", Law::Agreement),
     ("to_the_tail", Law::Chain),
     ("frame_lost", Law::Prefix),
@@ -20,11 +20,14 @@ const MUTANTS: [(&str, Law); 12] = [
     ("called_unsent", Law::Unsent),
     ("not_asked_again", Law::Whole),
     ("zombie_heard", Law::OneEnd),
+    ("zombie_heard", Law::Epochs),
     ("hint_relied_on", Law::Heard),
+    ("unheard_acknowledged", Law::Acknowledged),
+    ("never_restored", Law::Kept),
 ];
 
 /// Those that only several relays show.
-const OF_SEVERAL: [&str; 2] = ["zombie_heard", "hint_relied_on"];
+const OF_SEVERAL: [&str; 4] = ["zombie_heard", "hint_relied_on", "unheard_acknowledged", "never_restored"];
 
 /// How many of them a quick run checks.
 const QUICK: usize = 3;

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::history::Acknowledged;
+
 /// How long the process may take to start or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -42,6 +44,8 @@ pub(crate) struct Relay {
     child: Option<Child>,
     config: PathBuf,
     said: PathBuf,
+    /// What the log has acknowledged to it; only a build with the feature `mutants` writes this.
+    trace: PathBuf,
     mutant: Option<String>,
 }
 
@@ -83,7 +87,8 @@ impl Relay {
         let config = scratch.0.join(format!("{name}.toml"));
         std::fs::write(&config, text).expect("written");
         let said = scratch.0.join(format!("{name}.said"));
-        Self { child: None, config, said, mutant: mutant.map(str::to_owned) }
+        let trace = scratch.0.join(format!("{name}.trace"));
+        Self { child: None, config, said, trace, mutant: mutant.map(str::to_owned) }
     }
 
     /// Starts it and returns where it listens.
@@ -93,6 +98,7 @@ impl Relay {
         let mut command = Command::new("sh");
         command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]);
         command.arg(program()).arg("serve").arg(&self.config).stdout(Stdio::piped()).stderr(said);
+        command.env("TURNWIRE_RELAY_TRACE", &self.trace);
         if let Some(mutant) = &self.mutant {
             command.env("TURNWIRE_RELAY_MUTANT", mutant);
         }
@@ -147,6 +153,12 @@ impl Relay {
         // The soft limit: the hard one could not be raised again.
         let limit = if is_full { "--fsize=1:" } else { "--fsize=unlimited:" };
         run("prlimit", &["--pid", &pid, limit]);
+    }
+
+    /// What the log has acknowledged to it, in all its processes. Lines that a full disk has cut are missing.
+    pub(crate) fn acknowledged(&self) -> Vec<Acknowledged> {
+        let text = std::fs::read_to_string(&self.trace).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// What it wrote to stderr.

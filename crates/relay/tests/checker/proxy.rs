@@ -1,10 +1,12 @@
-//! A TCP proxy whose connections can be reset, or go silent and stay open.
+//! A TCP proxy whose connections can be reset, or go silent and stay open, in both ways or in one.
 
+use std::future::pending;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -24,11 +26,12 @@ pub(crate) struct Proxy {
 type Targets = Arc<Mutex<Vec<SocketAddr>>>;
 
 /// What happens to the open connections.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Flow,
     Freeze,
     Cut,
+    Deafen,
 }
 
 impl Proxy {
@@ -53,6 +56,11 @@ impl Proxy {
     /// Keeps all connections open but silent; new ones work.
     pub(crate) fn freeze(&self) {
         self.order.send_replace(Order::Freeze);
+    }
+
+    /// Passes on no answers any more, but all requests: on all connections, and also on new ones, until the next order.
+    pub(crate) fn deafen(&self) {
+        self.order.send_replace(Order::Deafen);
     }
 
     /// Refuses new connections.
@@ -106,13 +114,26 @@ async fn connect(targets: &[SocketAddr]) -> Option<TcpStream> {
 }
 
 async fn pass(mut near: TcpStream, mut far: TcpStream, orders: &mut watch::Receiver<Order>) {
-    let is_broken = tokio::select! {
-        copied = copy_bidirectional(&mut near, &mut far) => copied.is_err(),
-        () = ordered(orders) => {
-            if matches!(*orders.borrow_and_update(), Order::Freeze) {
-                ordered(orders).await;
+    let is_broken = {
+        let (near_read, near_write) = near.split();
+        let (far_read, far_write) = far.split();
+        let mut requests = pin!(forward(near_read, far_write));
+        let mut deafened = orders.clone();
+        let mut answers = pin!(async {
+            tokio::select! {
+                biased;
+                () = async { drop(deafened.wait_for(|order| *order == Order::Deafen).await) } => pending().await,
+                copied = forward(far_read, near_write) => copied,
             }
-            true
+        });
+        tokio::select! {
+            copied = async { tokio::try_join!(requests.as_mut(), answers.as_mut()) } => copied.is_err(),
+            order = ordered(orders) => {
+                if order == Order::Freeze {
+                    ordered(orders).await;
+                }
+                true
+            }
         }
     };
     if is_broken {
@@ -120,9 +141,20 @@ async fn pass(mut near: TcpStream, mut far: TcpStream, orders: &mut watch::Recei
     }
 }
 
-/// Waits for the next order; the end of the proxy is not an order.
-async fn ordered(orders: &mut watch::Receiver<Order>) {
-    if orders.changed().await.is_err() {
-        std::future::pending::<()>().await;
+async fn forward(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin) -> std::io::Result<()> {
+    copy(&mut from, &mut to).await?;
+    to.shutdown().await
+}
+
+/// Waits for the next order for both ways; the end of the proxy is not an order.
+async fn ordered(orders: &mut watch::Receiver<Order>) -> Order {
+    loop {
+        if orders.changed().await.is_err() {
+            pending::<()>().await;
+        }
+        let order = *orders.borrow_and_update();
+        if order != Order::Deafen {
+            return order;
+        }
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use turnwire_relay::log::{ReplayLog, SqliteLog, TurnKey};
 
 use crate::history::{History, Kept};
-use crate::laws::{Violation, judge};
+use crate::laws::{Loss, Violation, judge};
 use crate::process::{Relay, Scratch};
 use crate::proxy::Proxy;
 use crate::random::Random;
@@ -112,7 +112,8 @@ pub(crate) async fn play(seed: u64, mutant: Option<&str>) -> (Vec<Violation>, St
     world.read_again().await;
     world.relay.terminate().await;
     world.read_log(&scratch).await;
-    let violations = judge(&world.history.turns(), quiet, false);
+    world.history.trace(world.relay.acknowledged());
+    let violations = judge(&world.history.turns(), quiet, Loss::default());
     (violations, world.relay.said())
 }
 

@@ -19,6 +19,9 @@ const ANSWER: Duration = Duration::from_secs(6);
 /// The pause before a tab reconnects.
 const PAUSE: Duration = Duration::from_millis(80);
 
+/// How long a turn may be missing in a log that may have lost it: its owner restores it earlier.
+const MISSING: Duration = Duration::from_secs(4);
+
 /// The relay's message for a start that it has not sent.
 const UNSENT: [&str; 5] = ["unreachable", "log_unavailable", "draining", "limit", "overloaded"];
 
@@ -80,8 +83,9 @@ impl Tabs {
 }
 
 impl Page {
-    /// Reads the turn to its end. Everything received is recorded at once, as the schedule may give up on it.
-    pub(crate) async fn read(mut self) {
+    /// Reads the turn to its end, and returns what it has heard of it. Everything received is recorded at once, as the
+    /// schedule may give up on it.
+    pub(crate) async fn read(mut self) -> Heard {
         let id = self.script.id();
         let number = self.history.with(&id, |turn| {
             turn.tabs.push(Tab { came: Some(Instant::now()), ..Tab::default() });
@@ -94,10 +98,14 @@ impl Page {
         let mut must_start = self.starts;
         // Whether the relay says of everything asked so far that the agent has not received it.
         let mut is_unsent = self.starts;
+        let mut missing_since = None::<Instant>;
         let heard = loop {
             let request = if must_start { self.start(cursor) } else { self.attach(cursor, log.as_deref()) };
             let answer = self.ask(request, &note).await;
             is_unsent &= matches!(&answer, Answer::Again(Some(code)) if UNSENT.contains(&code.as_str()));
+            if !matches!(answer, Answer::NotThere | Answer::Again(_)) {
+                missing_since = None;
+            }
             match answer {
                 Answer::Stream(named, response) => {
                     log = Some(named.clone());
@@ -126,11 +134,19 @@ impl Page {
                     }
                 }
                 Answer::Heard(heard) => break heard,
+                Answer::NotThere if cursor > 0 && history.is_lossy() => break Heard::Gone,
                 Answer::NotThere if cursor > 0 => {
                     note(&mut |tab| {
                         tab.surprises.push(format!("the turn is gone, {cursor} frames of it were seen"));
                     });
                     break Heard::Unknown;
+                }
+                Answer::NotThere
+                    if !self.starts
+                        && history.is_lossy()
+                        && missing_since.get_or_insert_with(Instant::now).elapsed() > MISSING =>
+                {
+                    break Heard::Gone;
                 }
                 Answer::NotThere => must_start = self.starts,
                 Answer::Anew => (log, cursor) = (None, 0),
@@ -143,6 +159,7 @@ impl Page {
             sleep(PAUSE).await;
         };
         note(&mut |tab| tab.heard = Some((Instant::now(), heard.clone())));
+        heard
     }
 
     fn path(&self, rest: &str) -> String {

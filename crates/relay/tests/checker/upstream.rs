@@ -134,7 +134,8 @@ async fn answer(mut stream: TcpStream, history: &History) -> std::io::Result<()>
         let id = body["runId"].as_str().or_else(|| path.split('/').nth(2)).unwrap_or_default().to_owned();
         let Some(script) = Script::of(&id) else { return Ok(()) };
         history.with(&id, |turn| turn.starts.push(Instant::now()));
-        let mut play = Play { stream, history, id, random: Random::new(script.seed), held: Vec::new() };
+        let mut play =
+            Play { stream, history, id, random: Random::new(script.seed), count: 0, held: Vec::new() };
         if !play.run(script).await? {
             return Ok(());
         }
@@ -160,6 +161,8 @@ struct Play<'h> {
     history: &'h History,
     id: String,
     random: Random,
+    /// How many frames it has had.
+    count: usize,
     /// The next bytes to write.
     held: Vec<u8>,
 }
@@ -237,10 +240,7 @@ impl Play<'_> {
     }
 
     async fn whole(&mut self, status: &str, body: &str, is_done: bool) -> std::io::Result<bool> {
-        self.history.with(&self.id, |turn| {
-            turn.sent.push(body.to_owned());
-            turn.is_done = is_done;
-        });
+        self.record(body, is_done);
         let head = format!(
             "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
@@ -264,12 +264,20 @@ impl Play<'_> {
         }
     }
 
+    /// Records a frame, unless an earlier play of the script had it.
+    fn record(&mut self, frame: &str, is_done: bool) {
+        self.count += 1;
+        self.history.with(&self.id, |turn| {
+            if turn.sent.len() < self.count {
+                turn.sent.push(frame.to_owned());
+                turn.is_done = is_done;
+            }
+        });
+    }
+
     /// Records a frame, and queues it in one of its possible spellings.
     fn hold(&mut self, frame: &str, is_done: bool) {
-        self.history.with(&self.id, |turn| {
-            turn.sent.push(frame.to_owned());
-            turn.is_done = is_done;
-        });
+        self.record(frame, is_done);
         let end = self.random.of(&["\n", "\r\n", "\r"]);
         if self.random.percent(10) {
             self.held.extend_from_slice(format!(": a comment{end}{end}").as_bytes());

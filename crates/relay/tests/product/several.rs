@@ -330,6 +330,9 @@ async fn a_turn_that_is_lost_after_its_end_is_appended_again() {
         wire.end().await;
         let whole = stream.rest().await.expect("a good end");
         lose();
+        // Who has read some of it knows that it was there, and waits for its owner.
+        let rest = Stream::of(sent(other.events(turn, 2)).await).rest().await;
+        assert_eq!(rest, Ok(numbered(3, &delta("t3")) + &numbered(4, STOP)), "{turn}");
         let began = Instant::now();
         let again = loop {
             let answer = sent(other.events(turn, 0)).await;

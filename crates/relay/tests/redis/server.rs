@@ -228,6 +228,21 @@ impl Redis {
         assert!(Command::new("kill").args([signal, &pid]).status().expect("run").success());
     }
 
+    /// Removes about this share, in hundredths, of the end of its file of appends: whole transactions. Where Redis 7.0 finds
+    /// a part of one, it leaves that in the file, and runs it when it is started once more. It must not run.
+    #[allow(dead_code)] // the checker does this
+    pub(crate) fn lose(&self, share: usize) {
+        const TRANSACTION: &[u8] = b"*1\r\n$5\r\nMULTI\r\n";
+        let files = std::fs::read_dir(self.directory.join("appendonlydir")).expect("a directory of appends");
+        let mut files = files.map(|entry| entry.expect("an entry").path());
+        let file =
+            files.find(|path| path.to_string_lossy().ends_with(".incr.aof")).expect("a file of appends");
+        let appends = std::fs::read(&file).expect("read");
+        let rest = &appends[..appends.len() - appends.len() * share / 100];
+        let end = rest.windows(TRANSACTION.len()).rposition(|bytes| bytes == TRANSACTION).unwrap_or(0);
+        std::fs::write(file, &rest[..end]).expect("written");
+    }
+
     /// Where it listens.
     pub(crate) fn address(&self) -> std::net::SocketAddr {
         ([127, 0, 0, 1], self.port).into()

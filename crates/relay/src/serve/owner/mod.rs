@@ -23,8 +23,10 @@ use crate::limits::InUse;
 use crate::log::{
     Answer, Change, Claim, Company, LogError, NewTurn, ReplayLog, ResponseHead, SharedLog, Wishes,
 };
+use crate::mutant::mutant;
 use crate::observe::Span;
 use crate::sse::Splitter;
+use crate::trace;
 use crate::turn::{Command, CutReason, End, Event, Numbers, Owner, Refusal as Refused, UpstreamState};
 
 /// How often an owner shows that it is alive, in a log that several relays use.
@@ -363,6 +365,7 @@ impl<'r> Run<'r> {
                 }
                 Command::Deliver { last, end } => {
                     let Frames { list, since } = std::mem::take(&mut self.in_flight);
+                    trace::acknowledged(self.claim, last + 1 - list.len() as u64, list.len(), end);
                     self.hub.came(last, since);
                     self.hub.deliver(list, last, end);
                 }
@@ -431,6 +434,9 @@ impl<'r> Run<'r> {
 
     /// Restores a turn that the log has lost, and then appends its frames again.
     fn restore(&mut self, shared: &'r dyn SharedLog) {
+        if mutant!("never_restored") {
+            return self.on(Event::Removed);
+        }
         let response = self.hub.watch().borrow().response.clone();
         let restored = shared.restore(self.claim, self.new.clone(), response);
         self.appending = Some(Append::new(Box::pin(async move {
