@@ -165,6 +165,12 @@ pub(crate) fn for_agent(head: &HeaderMap, is_socket: bool) -> HeaderMap {
     kept(head, TO_AGENT.iter().chain(socket))
 }
 
+/// Whether a response is compressed. The relay asks for none that is.
+pub(crate) fn is_encoded(head: &HeaderMap) -> bool {
+    let mut codings = head.get_all(header::CONTENT_ENCODING).iter();
+    codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
 /// The headers of a response that pass to a caller.
 pub(crate) fn for_caller(head: &HeaderMap) -> HeaderMap {
     kept(head, TO_CALLER.iter())

@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::Agent;
 use super::refusal::Refusal;
+use crate::edge;
 use crate::mutant::mutant;
 use crate::route::Request;
 use crate::sse::LARGEST;
@@ -43,21 +44,28 @@ pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
         Err(_) if mutant!("called_unsent") => return Asked::Unsent,
         Err(_) => return Asked::Lost,
     };
-    let (mut parts, body) = answer.into_parts();
-    if is_stream(&parts) {
-        return Asked::Stream(parts, body);
+    let (parts, body) = answer.into_parts();
+    match parts.status {
+        // No client has asked to switch to another protocol.
+        status if status.is_informational() => return Asked::Lost,
+        // A page would blame its own token.
+        StatusCode::UNAUTHORIZED => return refused(parts, Refusal::key()),
+        _ if edge::is_encoded(&parts.headers) => return refused(parts, Refusal::encoded()),
+        _ if is_stream(&parts) => return Asked::Stream(parts, body),
+        _ => {}
     }
     match Limited::new(body, LARGEST).collect().await {
-        Ok(_) if parts.status == StatusCode::UNAUTHORIZED => {
-            // A page would blame its own token.
-            let (head, text) = Refusal::key().into_parts();
-            (parts.status, parts.headers) = (head, HeaderMap::new());
-            parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            Asked::Whole(parts, text)
-        }
         Ok(body) => Asked::Whole(parts, body.to_bytes()),
         Err(_) => Asked::Lost,
     }
+}
+
+/// The relay's own refusal in place of the agent's answer.
+fn refused(mut parts: Parts, refusal: Refusal) -> Asked {
+    let (status, text) = refusal.into_parts();
+    (parts.status, parts.headers) = (status, HeaderMap::new());
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Asked::Whole(parts, text)
 }
 
 /// Asks the agent for the rest of a turn, with a delay that grows with the failed attempts.
@@ -70,7 +78,7 @@ pub(super) async fn rest(agent: &Agent, request: Option<Request>, tried: u32) ->
     let (parts, body) = answer.into_parts();
     match parts.status {
         StatusCode::NOT_FOUND | StatusCode::GONE | StatusCode::PRECONDITION_FAILED => Asked::Gone,
-        _ if is_stream(&parts) => Asked::Stream(parts, body),
+        _ if is_stream(&parts) && !edge::is_encoded(&parts.headers) => Asked::Stream(parts, body),
         _ => Asked::Lost,
     }
 }

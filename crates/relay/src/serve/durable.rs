@@ -159,7 +159,7 @@ async fn opened(asked: &Asked<'_>, turn: &str, place: Place) -> Result<(u64, Del
     };
     let mut wanted = asked.wanted(key, source, reading, after.unwrap_or(0));
     let (progress, response) = read::settled(&wanted).await?;
-    if !read::is_stream(&response) || response.status >= 300 {
+    if !read::is_stream(&response) {
         let text = "the agent did not answer with a stream: read its answer at `turns`";
         return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, "no_stream", text));
     }

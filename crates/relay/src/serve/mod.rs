@@ -159,6 +159,8 @@ impl Agent {
         mut head: HeaderMap,
         body: Bytes,
     ) -> Option<Request<axum::body::Body>> {
+        // Frames are read here, and pages get what they can read from any relay.
+        head.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         for (name, value) in &self.config.headers {
             head.insert(name, value.value());
         }

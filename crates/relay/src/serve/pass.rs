@@ -46,6 +46,9 @@ pub(super) async fn pass(call: &Call, session: Option<Session>, body: Bytes) -> 
         // No client has asked to switch to another protocol.
         return Err(Refusal::unanswered());
     }
+    if edge::is_encoded(answer.headers()) {
+        return Err(Refusal::encoded());
+    }
     let (is_owned, is_good) = (agent.config.is_owned, answer.status().is_success());
     match action {
         Action::Create(pointer) if is_owned && is_good => created(call, answer, pointer).await,

@@ -169,7 +169,9 @@ pub(super) async fn settled(wanted: &Wanted) -> Result<(Progress, ResponseHead),
 
 /// Whether the agent has answered with a stream of frames.
 pub(super) fn is_stream(response: &ResponseHead) -> bool {
-    response.content_type.to_ascii_lowercase().starts_with("text/event-stream")
+    // Any other answer is kept as it is, and has no frames.
+    matches!(response.status, 200..300)
+        && response.content_type.to_ascii_lowercase().starts_with("text/event-stream")
 }
 
 /// Responds with a turn.

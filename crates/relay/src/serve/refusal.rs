@@ -91,6 +91,13 @@ impl Refusal {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "no_socket", "the agent opened no socket in time")
     }
 
+    /// The agent compresses what it was asked not to compress.
+    pub(super) fn encoded() -> Self {
+        let text =
+            "the agent compressed its answer, although the relay asked it not to; it has got the request";
+        Self::new(StatusCode::BAD_GATEWAY, "encoded", text)
+    }
+
     /// The agent rejects the key in the config.
     pub(super) fn key() -> Self {
         let text = "the agent refused the relay's own key: see `headers` of this agent in the relay's config";

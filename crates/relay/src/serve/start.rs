@@ -27,15 +27,17 @@ use crate::observe::Span;
 const LONGEST: usize = 200;
 
 pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) -> Result<Response, Refusal> {
-    let turn = match call.head.get(edge::TURN) {
-        Some(turn) => {
+    let mut named = call.head.get_all(edge::TURN).iter();
+    let turn = match (named.next(), named.next()) {
+        (Some(turn), None) => {
             let turn = turn.to_str().ok().filter(|turn| is_id(turn));
             turn.ok_or_else(|| {
-                Refusal::bad("`turnwire-turn` must have letters, digits, `-`, `_`, `.` and `:`, at most 200")
+                Refusal::bad("`turnwire-turn` must have letters, digits, `-`, `_`, `.` and `:`, at most 200, and not only dots")
             })?
             .to_owned()
         }
-        None => random_id()?,
+        (None, _) => random_id()?,
+        _ => return Err(Refusal::bad("there is more than one `turnwire-turn`")),
     };
     let after = read::cursor(&call.head, &call.query)?;
     let key = call.key(&turn);
@@ -194,7 +196,9 @@ async fn admit(app: &App, subject: &Arc<str>, key: &TurnKey) -> Result<InUse, Re
 /// Whether a text may be a turn's id.
 pub(super) fn is_id(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
-    !text.is_empty() && text.len() <= LONGEST && text.bytes().all(is_plain)
+    // A URL has no path of dots.
+    let is_path = text.bytes().any(|byte| byte != b'.');
+    is_path && text.len() <= LONGEST && text.bytes().all(is_plain)
 }
 
 /// An id for a turn that the client has not named. It cannot be guessed, so it does not collide.

@@ -102,6 +102,61 @@ async fn answers_that_are_no_streams_are_kept_as_they_are() {
     assert_eq!(answer.status(), 502);
 }
 
+/// What the relay answers to a start that the agent answers like this, now and again, and the request's head.
+async fn answered(turn: &str, head: &str, body: &str) -> ((u16, String), (u16, String), String) {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    let agent = async {
+        let (mut wire, head_in) = server.accept().await;
+        wire.body(&head_in).await;
+        wire.write(&format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len())).await;
+        (wire, head_in)
+    };
+    let (answer, (_wire, head_in)) = tokio::join!(sent(relay.turn(turn)), agent);
+    let now = (answer.status().as_u16(), answer.text().await.expect("text"));
+    let again = sent(relay.events(turn, 0)).await;
+    (now, (again.status().as_u16(), again.text().await.expect("text")), head_in)
+}
+
+#[tokio::test]
+async fn a_failure_that_is_a_stream_is_kept_as_it_is() {
+    let head = "500 Internal Server Error\r\nContent-Type: text/event-stream";
+    let body = "event: error\ndata: {}\n\n";
+    let (now, again, _) = answered("t-1", head, body).await;
+    assert_eq!(now, (500, body.to_owned()));
+    assert_eq!(again, now);
+}
+
+#[tokio::test]
+async fn an_agent_is_asked_not_to_compress_and_if_it_does_nobody_gets_that() {
+    let head = "200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip";
+    let (now, again, asked) = answered("t-1", head, "compressed").await;
+    assert!(asked.to_ascii_lowercase().contains("\r\naccept-encoding: identity\r\n"), "{asked}");
+    assert_eq!(now.0, 502);
+    assert!(now.1.contains("\"encoded\""), "{}", now.1);
+    assert_eq!(again, now);
+}
+
+#[tokio::test]
+async fn another_protocol_is_no_answer_to_a_start() {
+    let (now, again, _) =
+        answered("t-1", "101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x", "").await;
+    assert_eq!((now.0, again.0), (504, 504));
+}
+
+#[tokio::test]
+async fn a_turn_has_one_id_that_a_path_can_have() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    for id in [".", "..", "a/b", "", "é"] {
+        let start = relay.request(Method::POST, "/a/sessions/s/turns").header("turnwire-turn", id.as_bytes());
+        assert_eq!(status(start.body("{}")).await, 400, "{id}");
+    }
+    let twice = relay.request(Method::POST, "/a/sessions/s/turns").header("turnwire-turn", "one");
+    assert_eq!(status(twice.header("turnwire-turn", "two").body("{}")).await, 400);
+    assert!(server.is_left_alone().await);
+}
+
 #[tokio::test]
 async fn a_user_has_limits() {
     let server = Server::start().await;

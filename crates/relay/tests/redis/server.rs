@@ -201,6 +201,8 @@ impl Redis {
         let began = Instant::now();
         while self.try_ask(&["PING"]).is_none_or(|answer| answer != "PONG") {
             assert!(began.elapsed() < PATIENCE, "Redis does not start");
+            let ended = self.child.as_mut().and_then(|child| child.try_wait().expect("its state"));
+            assert!(ended.is_none(), "Redis ends at its start: {ended:?}, port {}", self.port);
             sleep(Duration::from_millis(10));
         }
     }
