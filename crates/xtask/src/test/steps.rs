@@ -26,7 +26,7 @@ use crate::test::tally::{self, Tally};
 use crate::tools::{npm, redis};
 
 /// The most bytes of the npm package, packed and unpacked: below 900 KB (of 1,024 bytes) and 2.5 MB.
-const TARBALL_BYTES: [u64; 2] = [921_500, 2_536_500];
+const TARBALL_BYTES: [u64; 2] = [921_500, 2_538_500];
 
 /// The lane of a step. On two cores, compiling and installing or waiting hardly disturb each other. Steps that compare
 /// clocks in a browser, or measure, need the machine for themselves.
