@@ -6,8 +6,9 @@ use axum::response::Response;
 use bytes::Bytes;
 
 use super::access::Session;
-use super::read::{self, Source, Wanted};
+use super::read;
 use super::refusal::Refusal;
+use super::wanted::{Source, Wanted};
 use super::{Call, pass};
 use crate::edge;
 use crate::limits::Kind;

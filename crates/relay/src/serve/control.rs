@@ -3,32 +3,20 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
 
+use super::asked::Asked;
+use super::durable;
 use super::held::Held;
 use super::hub::Request;
-use super::read::{self, Source, Wanted};
+use super::read;
 use super::refusal::Refusal;
-use super::{App, durable, start};
-use crate::connection::Connection;
-use crate::edge;
+use super::wanted::{log_changed, log_name};
 use crate::held::EndReason;
-use crate::identity::Caller;
-use crate::limits::{InUse, Kind};
-use crate::log::{Head, TurnKey};
-
-/// A request with its caller.
-pub(super) struct Asked<'a> {
-    pub(super) app: &'a Arc<App>,
-    pub(super) agent: usize,
-    pub(super) caller: Caller,
-    pub(super) query: Vec<(String, String)>,
-    pub(super) head: HeaderMap,
-    pub(super) connection: Connection,
-}
+use crate::log::Head;
 
 pub(super) async fn answer(asked: Asked<'_>, method: &Method, path: &str) -> Result<Response, Refusal> {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
@@ -79,21 +67,6 @@ impl Asked<'_> {
         .into_response()
     }
 
-    pub(super) fn key(&self, turn: &str) -> Result<TurnKey, Refusal> {
-        if !start::is_id(turn) {
-            return Err(Refusal::not_found());
-        }
-        Ok(TurnKey {
-            upstream: self.app.agents[self.agent].config.name.clone(),
-            subject: self.caller.subject.to_string(),
-            turn: turn.to_owned(),
-        })
-    }
-
-    fn parameter(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
-    }
-
     /// The caller's held sockets.
     fn sockets(&self) -> Response {
         let (upstream, subject) = (&self.app.agents[self.agent].config.name, &self.caller.subject);
@@ -101,7 +74,7 @@ impl Asked<'_> {
             let socket = held.socket();
             json!({
                 "conversation": name,
-                "log": read::log_name(socket.log()),
+                "log": log_name(socket.log()),
                 "readers": socket.reader_count(),
                 "pending": socket.pending_count(),
                 "busy": socket.is_busy(),
@@ -125,38 +98,10 @@ impl Asked<'_> {
         let after = read::cursor(&self.head, &self.query)?;
         let has_read = after > 0 || self.parameter("log").is_some();
         let (source, reading) = self.source(&key, has_read).await?;
-        if self.parameter("log").is_some_and(|log| log != read::log_name(source.log())) {
-            return Err(read::log_changed(source.log()));
+        if self.parameter("log").is_some_and(|log| log != log_name(source.log())) {
+            return Err(log_changed(source.log()));
         }
         read::respond(self.wanted(key, source, reading, after)).await
-    }
-
-    /// Where a turn is read, and the count of the caller as a reader, which includes waiting for the turn.
-    pub(super) async fn source(&self, key: &TurnKey, has_read: bool) -> Result<(Source, InUse), Refusal> {
-        let reading = self.app.usage.take(Kind::Stream, &self.caller.subject)?;
-        if let Some(hub) = self.app.hubs.get(key) {
-            return Ok((Source::Open(hub), reading));
-        }
-        let head =
-            if has_read { read::seen(self.app, key).await? } else { self.app.log.head(key.clone()).await? };
-        Ok((Source::of(self.app, key.clone(), head)?.0, reading))
-    }
-
-    /// A turn for the caller, from this place on.
-    pub(super) fn wanted(&self, key: TurnKey, source: Source, reading: InUse, after: u64) -> Wanted {
-        let linked = source.hub().map(|hub| &hub.span);
-        let span = self.app.traces.attach(&key.upstream, &self.head, linked);
-        Wanted {
-            app: self.app.clone(),
-            key,
-            source,
-            after,
-            is_ours: self.head.contains_key(edge::RELAY),
-            connection: self.connection.clone(),
-            valid_for: self.caller.valid_for,
-            reading,
-            span,
-        }
     }
 
     async fn list(self) -> Result<Response, Refusal> {
@@ -175,7 +120,7 @@ impl Asked<'_> {
                 json!({
                     "id": turn,
                     "session": head.new.session,
-                    "log": read::log_name(head.log),
+                    "log": log_name(head.log),
                     "last": head.last,
                     "state": if is_open { "open" } else { "closed" },
                     "end": head.end,

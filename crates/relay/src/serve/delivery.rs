@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use super::follow::LOST;
 use super::hub::{Hub, Known, Reading};
-use super::read::{Source, Wanted};
+use super::wanted::{Progress, Source, Wanted};
 use crate::identity::LONGEST;
 use crate::limits::InUse;
 use crate::log::{LogError, ReplayLog, TurnKey};
@@ -35,12 +35,6 @@ impl Drop for Closing {
     fn drop(&mut self) {
         metrics::counter!("turnwire_relay_readers_closed_total", "reason" => self.0).increment(1);
     }
-}
-
-/// What is known of a turn, and where more becomes known of it while it runs.
-pub(super) struct Progress {
-    pub(super) known: Known,
-    pub(super) watched: Option<watch::Receiver<Known>>,
 }
 
 /// What comes next for a reader.

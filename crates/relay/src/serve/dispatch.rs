@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::refusal::Refusal;
-use super::{App, Call, access, attach, control, pass, socket, socket_reader, start};
+use super::{App, Call, access, asked, attach, control, pass, socket, socket_reader, start};
 use crate::connection::Connection;
 use crate::edge;
 use crate::held::Words;
@@ -58,7 +58,7 @@ async fn handle(app: Arc<App>, request: Request) -> Result<Response, Refusal> {
     let caller = app.identity.identify(&parts.headers, token.as_deref().filter(|_| is_socket)).await?;
     if let Some(own) = rest.strip_prefix(OWN) {
         return control::answer(
-            control::Asked { app: &app, agent, caller, query, head: parts.headers, connection },
+            asked::Asked { app: &app, agent, caller, query, head: parts.headers, connection },
             &parts.method,
             own,
         )

@@ -13,11 +13,12 @@ use bytes::BytesMut;
 use futures_util::stream::{self, StreamExt};
 use serde_json::json;
 
-use super::control::Asked;
+use super::asked::Asked;
 use super::delivery::{Delivery, Next};
 use super::pass::unbuffered;
 use super::read::{self, Broken};
 use super::refusal::Refusal;
+use super::wanted;
 use crate::turn::End;
 
 const NEXT: HeaderName = HeaderName::from_static("stream-next-offset");
@@ -86,7 +87,7 @@ impl Query {
 
 /// A place as readers get it. Those of one log have the order of their texts.
 fn offset(log: u64, last: u64) -> String {
-    format!("{}_{last:020}", read::log_name(log))
+    format!("{}_{last:020}", wanted::log_name(log))
 }
 
 fn place(text: &str) -> Option<Place> {
@@ -152,7 +153,7 @@ async fn opened(asked: &Asked<'_>, turn: &str, place: Place) -> Result<(u64, Del
     let (source, reading) = asked.source(&key, matches!(place, Place::After { .. })).await?;
     let log = source.log();
     let after = match place {
-        Place::After { log: other, .. } if other != log => return Err(read::log_changed(log)),
+        Place::After { log: other, .. } if other != log => return Err(wanted::log_changed(log)),
         Place::After { last, .. } => Some(last),
         Place::Start => Some(0),
         Place::Now => None,

@@ -7,13 +7,14 @@
 //! - `start`: begins a kept turn, or finds it, one start of a turn at a time (`making`); `owner` reads it from the
 //!   agent into the log, with the requests of `asking`; `attach`, the protocol's own request for the rest of a turn;
 //! - `hub`: what readers of a running turn share; `follow` fills it for a turn of another relay; `read`, a request for a
-//!   turn; `delivery`, one reader;
-//! - `control`: the relay's own requests; `durable`, turns as streams of another protocol;
+//!   turn; `wanted`, what it is for; `delivery`, one reader;
+//! - `control`: the relay's own requests (`asked`); `durable`, turns as streams of another protocol;
 //! - `sweep`: finds turns that have lost their owner; `takeover` continues or ends them;
 //! - `admin`: metrics and health; `life`, the start and the shutdown of the process.
 
 mod access;
 mod admin;
+mod asked;
 mod asking;
 mod attach;
 mod bind;
@@ -38,6 +39,7 @@ mod sweep;
 mod takeover;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

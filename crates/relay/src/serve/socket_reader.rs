@@ -21,8 +21,8 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use super::Call;
 use super::delivery::{HEARTBEAT, PAGE};
 use super::held::{Held, Socket};
-use super::read;
 use super::refusal::Refusal;
+use super::wanted;
 use crate::held::{Attached, Place, Refused, Step, Words};
 use crate::limits::Kind;
 use crate::tunnel::{self, Tunnel};
@@ -152,7 +152,7 @@ async fn attach(held: &Held, from: &mut SplitStream<Socket>) -> Result<Attached,
     let own = held.socket().log();
     let place = attach.after.map(|after| Place {
         // A different name means a different journal.
-        log: if attach.log == Some(read::log_name(own)) { own } else { !own },
+        log: if attach.log == Some(wanted::log_name(own)) { own } else { !own },
         after,
     });
     held.attach(&attach.reader, place).map_err(|refused| {
@@ -185,7 +185,7 @@ where
     let mut beat = interval(often);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     beat.reset_at(Instant::now() + often);
-    let log = read::log_name(held.socket().log());
+    let log = wanted::log_name(held.socket().log());
     let Attached { mut after, is_whole, .. } = attached;
     let hello = format!(r#"{{"turnwire":"attached","log":"{log}","after":{after},"whole":{is_whole}}}"#);
     to.send(Message::text(hello)).await.ok()?;

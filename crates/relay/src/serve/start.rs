@@ -14,8 +14,9 @@ use tokio::task::JoinError;
 use super::access::Session;
 use super::hub::{Hub, Known};
 use super::owner::{self, First, Owned};
-use super::read::{self, Source};
+use super::read;
 use super::refusal::Refusal;
+use super::wanted::{Source, Wanted};
 use super::{App, Call};
 use crate::edge;
 use crate::limits::{Exceeded, InUse, Kind};
@@ -81,7 +82,7 @@ pub(super) async fn start(call: &Call, session: Option<Session>, body: Bytes) ->
             return Err(Refusal::new(StatusCode::CONFLICT, "turn_taken", text));
         }
     };
-    read::respond(read::Wanted {
+    read::respond(Wanted {
         app: call.app.clone(),
         key,
         source,

@@ -261,7 +261,7 @@ async fn play(relay: &Relay, cases: &[Case], start: impl Fn(&str, &str) -> reqwe
     }
 }
 
-const LIMITS: &str = "[limits]\nsilence = \"1s\"\nturn_time = \"4s\"\nstarts_per_minute = 1000\n";
+const LIMITS: &str = "[limits]\nsilence = \"2s\"\nturn_time = \"6s\"\nstarts_per_minute = 1000\n";
 
 #[tokio::test]
 async fn faults_of_aap_are_told_as_they_are() {

@@ -1,6 +1,6 @@
 //! A Redis server of a test's own, or Valkey: on a port of this machine, without a file unless it is to keep something. It ends with the test.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write, stderr};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Redis {
 
     /// Valkey in its place, if this machine has it.
     pub(crate) fn valkey() -> Option<Self> {
-        Some(Self::started(valkey()?, &FORGETTING))
+        Some(Self::started(&valkey()?, &FORGETTING))
     }
 
     /// One of each kind; of Redis only in a quick run.
@@ -87,7 +87,7 @@ impl Redis {
                 "--cluster-node-timeout",
                 "1000",
             ];
-            Self::started(program.clone(), &settings)
+            Self::started(&program, &settings)
         };
         let nodes: Vec<Self> = std::iter::repeat_with(node).take(count).collect();
         for (at, node) in nodes.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Redis {
         let at = self.settings.iter().position(|text| text == "--cluster-port").expect("a cluster") + 1;
         let mut settings: Vec<&str> = self.settings.iter().map(String::as_str).collect();
         settings[at] = &bus;
-        let other = Self::started(self.program.clone(), &settings);
+        let other = Self::started(&self.program, &settings);
         other.meet(self);
         let own = self.ask(&["CLUSTER", "MYID"]);
         other.until(&["CLUSTER", "NODES"], &own);
@@ -135,7 +135,7 @@ impl Redis {
     /// A server that has what this one has.
     pub(crate) fn replica(&self) -> Self {
         let settings = ["--save", "", "--replicaof", "127.0.0.1", &self.port.to_string()];
-        let replica = Self::started(self.program.clone(), &settings);
+        let replica = Self::started(&self.program, &settings);
         replica.until(&["INFO", "replication"], "master_link_status:up");
         replica
     }
@@ -165,13 +165,18 @@ impl Redis {
 
     /// Starts one with further settings, as its command line takes them.
     pub(crate) fn start_with(settings: &[&str]) -> Self {
-        Self::started(redis(), settings)
+        Self::started(&redis(), settings)
     }
 
-    fn started(program: OsString, settings: &[&str]) -> Self {
-        let mut redis = Self::new(program, settings);
-        redis.start_again();
-        redis
+    fn started(program: &OsStr, settings: &[&str]) -> Self {
+        // Another program may have taken the port meanwhile.
+        for _ in 0..4 {
+            let mut redis = Self::new(program.to_owned(), settings);
+            if redis.is_started() {
+                return redis;
+            }
+        }
+        panic!("Redis ends at its start, at each of four ports")
     }
 
     /// One that is not started.
@@ -187,6 +192,11 @@ impl Redis {
 
     /// Starts it again, with what it has kept.
     pub(crate) fn start_again(&mut self) {
+        assert!(self.is_started(), "Redis ends at its start at port {}", self.port);
+    }
+
+    /// Starts it. Returns false if it ends at once.
+    fn is_started(&mut self) -> bool {
         let mut command = Command::new(&self.program);
         command.args(&self.file);
         command.args(["--bind", "127.0.0.1", "--port", &self.port.to_string(), "--dir"]).arg(&self.directory);
@@ -201,10 +211,12 @@ impl Redis {
         let began = Instant::now();
         while self.try_ask(&["PING"]).is_none_or(|answer| answer != "PONG") {
             assert!(began.elapsed() < PATIENCE, "Redis does not start");
-            let ended = self.child.as_mut().and_then(|child| child.try_wait().expect("its state"));
-            assert!(ended.is_none(), "Redis ends at its start: {ended:?}, port {}", self.port);
+            if self.child.as_mut().is_some_and(|child| child.try_wait().expect("its state").is_some()) {
+                return false;
+            }
             sleep(Duration::from_millis(10));
         }
+        true
     }
 
     /// Ends it at once, as a crash would.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::Request as HttpRequest;
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::sync::mpsc;
@@ -302,7 +303,15 @@ impl<'r> Run<'r> {
                 }
                 () = &mut silence, if is_reading => {
                     silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
-                    self.on(Event::Cut(CutReason::Silent));
+                    // A process that was held up may find both: the agent's bytes, and that the time is over.
+                    let came = match self.upstream.body {
+                        Some(_) => next_frame(&mut self.upstream.body).now_or_never(),
+                        None => None,
+                    };
+                    match came {
+                        Some(frame) => self.came(frame),
+                        None => self.on(Event::Cut(CutReason::Silent)),
+                    }
                 }
                 _ = looking.tick(), if agent.config.on_leave.is_some() => {
                     if self.hub.readers() > 0 {
