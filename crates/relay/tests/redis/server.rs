@@ -87,7 +87,7 @@ impl Redis {
                 "--cluster-node-timeout",
                 "1000",
             ];
-            Self::started(&program, &settings)
+            Self::started(program, &settings)
         };
         let nodes: Vec<Self> = std::iter::repeat_with(node).take(count).collect();
         for (at, node) in nodes.iter().enumerate() {
