@@ -172,6 +172,9 @@ impl Redis {
         // Another program may have taken the port meanwhile.
         for _ in 0..4 {
             let mut redis = Self::new(program.to_owned(), settings);
+            if let Some(at) = redis.settings.iter().position(|text| text == "--cluster-port") {
+                redis.settings[at + 1] = free_port().to_string();
+            }
             if redis.is_started() {
                 return redis;
             }
