@@ -1,6 +1,7 @@
 //! Open files: each connection is one, and the system limits them for each process.
 
 use crate::config::Limits;
+use crate::say::say;
 
 /// What a relay has open besides connections: the log, the address, the runtime's own.
 const OWN: usize = 100;
@@ -14,7 +15,7 @@ fn needed(limits: &Limits) -> u64 {
 /// Takes as many open files as these limits need, and warns if the system allows fewer.
 pub(crate) fn prepare(limits: &Limits) {
     if let Some(warning) = take(limits) {
-        eprintln!("turnwire-relay: {warning}");
+        say(warning);
     }
 }
 
