@@ -31,9 +31,20 @@ if publish == '' then
   return {'ok'}
 end
 
+local function add(offset, frame, call)
+  return call('XADD', KEYS[2], string.format('%d-0', offset), 'f', frame)
+end
 local bytes, lengths = tonumber(turn[5]), {}
 for i = 11, #ARGV do
-  redis.call('XADD', KEYS[2], string.format('%d-0', last + i - 10), 'f', ARGV[i])
+  local added = add(last + i - 10, ARGV[i], i == 11 and redis.pcall or redis.call)
+  if type(added) == 'table' then
+    -- A server that ended within an append may have kept its frames without the rest of it. They were not acknowledged.
+    local frames = redis.call('XRANGE', KEYS[2], '-', turn[3] .. '-0')
+    redis.call('DEL', KEYS[2])
+    for offset, entry in ipairs(frames) do add(offset, entry[2][2], redis.call) end
+    add(last + i - 10, ARGV[i], redis.call)
+    redis.call('PEXPIRE', KEYS[2], ARGV[8])
+  end
   lengths[i - 10] = #ARGV[i]
 end
 local size = 0

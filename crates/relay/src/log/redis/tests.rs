@@ -202,6 +202,30 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.is_removed(key("t")).await, Ok(true));
 }
 
+/// A server that is killed within an append may start again with some of the append's frames, and without the rest of it.
+#[tokio::test]
+async fn frames_of_half_an_append_are_neither_read_nor_in_the_way() {
+    let redis = Redis::start();
+    let log = connected(&redis).await;
+    for (turn, kept) in [("new", &[][..]), ("old", &["a", "b"])] {
+        let claim = made(&log, turn).await;
+        if !kept.is_empty() {
+            log.append(&claim, 1, frames(kept), Change::default()).await.expect("appended");
+        }
+        let last = kept.len() as u64;
+        let stream = keys::frames(&keys::tag(&key(turn)));
+        for half in 1..=3 {
+            redis.ask(&["XADD", &stream, &format!("{}-0", last + half), "f", "half"]);
+        }
+        assert_eq!(log.read(key(turn), 0, 9).await, Ok(frames(kept)), "{turn}");
+        log.append(&claim, last + 1, frames(&["c", "d"]), Change::default()).await.expect("appended");
+        log.append(&claim, last + 3, frames(&["e"]), ends(End::Done)).await.expect("appended");
+        let all = [kept, &["c", "d", "e"]].concat();
+        assert_eq!(log.read(key(turn), 0, 9).await, Ok(frames(&all)), "{turn}");
+        assert_ne!(redis.ask(&["PTTL", &stream]), "-1", "{turn}: it is not kept for ever");
+    }
+}
+
 #[tokio::test]
 async fn a_full_memory_has_room_for_ends_and_nothing_is_dropped() {
     let redis = Redis::start();
