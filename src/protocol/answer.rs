@@ -70,7 +70,7 @@ impl Answer<'_> {
     }
 
     fn unexpected(&self, expected: &str) -> Error {
-        let parts = ["the response is not ", expected, " but `", self.content_type, "`"];
+        let parts = ["the response is not ", expected, " (`", self.content_type, "`)"];
         Error::of(ErrorCode::UnexpectedResponse, &parts)
     }
 }

@@ -390,6 +390,6 @@ fn section_2_2_event_streams() {
     for call in [Call::CreateTurnStream, Call::SubscribeTurn] {
         let error = answer_of(200, "application/json", "{\"data\":{}}", call).expect_err("not a stream");
         assert_eq!(error.code, ErrorCode::UnexpectedResponse);
-        assert_eq!(error.message, "the response is not an event stream but `application/json`");
+        assert_eq!(error.message, "the response is not an event stream (`application/json`)");
     }
 }
