@@ -169,16 +169,28 @@ fn a_start_that_brings_nothing_is_sent_again() {
     play.plays("nothing", &script);
 }
 
-/// The relay stores a refusal as the response to the turn's id.
+/// The relay keeps nothing of a turn that the agent has refused: the same id is good again.
+#[test]
+fn a_busy_agent_is_asked_again() {
+    let mut play = aap();
+    let first = play.params();
+    for status in [503, 429, 425] {
+        let step = play.next(Fails(asking(http(status), 2000)));
+        assert!(step.ends_with(&format!(" http {status}")) && step.contains(">=2000 "), "{step}");
+        assert_eq!(play.next(Waited), "post stream");
+        assert_eq!(play.params(), first);
+    }
+    assert_eq!(play.next(Brings(relayed("L", 1, &whole(false)))), "end done");
+}
+
 #[test]
 fn a_refused_start_gets_another_id() {
     let mut play = aap();
-    assert_eq!(play.next(Fails(asking(http(429), 2000))), "wait 2250>=2000 #1 http 429");
-    assert_eq!(play.next(Waited), "post stream");
-    assert_eq!(play.params()["turn_id"], "tx");
-    assert_eq!(play.next(Fails(http(400))), "end unstarted: http 400");
-    assert_eq!(play.stream(Reconnect::default()), "post stream");
-    assert_eq!(play.params()["turn_id"], "txx");
+    for (status, next) in [(400, "tx"), (409, "txx"), (422, "txxx")] {
+        assert_eq!(play.next(Fails(http(status))), format!("end unstarted: http {status}"));
+        assert_eq!(play.stream(Reconnect::default()), "post stream");
+        assert_eq!(play.params()["turn_id"], next);
+    }
 }
 
 /// The relay reports that it knows the turn but has none of its frames: then its server is asked.
@@ -187,8 +199,10 @@ fn a_start_that_the_relay_knows_is_looked_for() {
     for (is_tirea, failures) in [
         (false, vec![http(504), http(504)]),
         (true, vec![http(504), http(504)]),
+        (false, vec![http(500), http(500)]),
+        (true, vec![http(502), http(502)]),
+        (true, vec![http(408), http(408)]),
         (true, vec![http(412)]),
-        (true, vec![http(409)]),
     ] {
         let mut play = began(is_tirea);
         let mut step = String::new();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::response::Parts;
 use axum::http::{HeaderMap, HeaderValue, Request as HttpRequest, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -16,6 +17,7 @@ use crate::edge;
 use crate::mutant::mutant;
 use crate::route::Request;
 use crate::sse::LARGEST;
+use crate::turn::End;
 
 /// How long an agent may take to end its response after the turn's last frame, or after a request to cancel.
 pub(super) const FAREWELL: Duration = Duration::from_secs(5);
@@ -28,20 +30,53 @@ pub(super) enum Asked {
     Stream(Parts, Incoming),
     /// Another response, complete.
     Whole(Parts, Bytes),
-    /// Nothing was sent.
-    Unsent,
+    /// The agent has not begun the turn.
+    NotBegun(NotBegun),
     /// No response, or none that has the rest of a turn.
     Lost,
     /// The agent no longer has the rest of the turn.
     Gone,
 }
 
+/// Why an agent has not begun a turn. Its id can be used again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NotBegun {
+    /// Nothing was sent to the agent.
+    Unsent,
+    /// The agent refused the turn.
+    Refused(AgentRefusal),
+}
+
+impl NotBegun {
+    /// How the turn has ended, if the agent had received its start.
+    pub(super) fn end(&self) -> Option<End> {
+        match self {
+            Self::Unsent => None,
+            Self::Refused(refusal) => Some(End::Refused { status: refusal.status.as_u16() }),
+        }
+    }
+}
+
+/// An agent's refusal, as it passes to callers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AgentRefusal {
+    pub(super) status: StatusCode,
+    pub(super) head: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl IntoResponse for AgentRefusal {
+    fn into_response(self) -> Response {
+        (self.status, self.head, self.body).into_response()
+    }
+}
+
 /// Asks the agent to start a turn.
 pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
     let answer = match agent.client.request(request).await {
         Ok(answer) => answer,
-        Err(error) if error.is_connect() => return Asked::Unsent,
-        Err(_) if mutant!("called_unsent") => return Asked::Unsent,
+        Err(error) if error.is_connect() => return Asked::NotBegun(NotBegun::Unsent),
+        Err(_) if mutant!("called_unsent") => return Asked::NotBegun(NotBegun::Unsent),
         Err(_) => return Asked::Lost,
     };
     let (parts, body) = answer.into_parts();
@@ -55,9 +90,22 @@ pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
         _ => {}
     }
     match Limited::new(body, LARGEST).collect().await {
+        Ok(body) if has_refused(parts.status) => {
+            let mut head = edge::for_caller(&parts.headers);
+            // The length is written anew.
+            head.remove(header::CONTENT_LENGTH);
+            let refusal = AgentRefusal { status: parts.status, head, body: body.to_bytes() };
+            Asked::NotBegun(NotBegun::Refused(refusal))
+        }
         Ok(body) => Asked::Whole(parts, body.to_bytes()),
         Err(_) => Asked::Lost,
     }
+}
+
+/// Whether an answer shows that no turn has begun. After a timeout or a server's error one may have.
+fn has_refused(status: StatusCode) -> bool {
+    status == StatusCode::SERVICE_UNAVAILABLE
+        || (status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT)
 }
 
 /// The relay's own refusal in place of the agent's answer.

@@ -16,7 +16,7 @@ use serde_json::json;
 use super::asked::Asked;
 use super::delivery::{Delivery, Next};
 use super::pass::unbuffered;
-use super::read::{self, Broken};
+use super::read::{self, Broken, Settled};
 use super::refusal::Refusal;
 use super::wanted;
 use crate::turn::End;
@@ -159,7 +159,9 @@ async fn opened(asked: &Asked<'_>, turn: &str, place: Place) -> Result<(u64, Del
         Place::Now => None,
     };
     let mut wanted = asked.wanted(key, source, reading, after.unwrap_or(0));
-    let (progress, response) = read::settled(&wanted).await?;
+    let Settled::Begun(progress, response) = read::settled(&wanted).await? else {
+        return Err(Refusal::not_found());
+    };
     if !read::is_stream(&response) {
         let text = "the agent did not answer with a stream: read its answer at `turns`";
         return Err(Refusal::new(StatusCode::NOT_ACCEPTABLE, "no_stream", text));
@@ -220,7 +222,7 @@ struct Events {
 fn events(reader: Events) -> Response {
     // A reader that has everything is told so at once.
     let first = (reader.turn.is_caught_up() && reader.turn.end().is_none()).then(|| reader.control(false));
-    let rest = stream::unfold(Some(reader), |reader| async {
+    let rest = stream::unfold(Some(Box::new(reader)), |reader| async {
         let mut reader = reader?;
         match reader.turn.next().await {
             Next::Frames(first, frames) => {

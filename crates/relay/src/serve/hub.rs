@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::{mpsc, watch};
 
+use super::asking::NotBegun;
 use super::making::Making;
 use crate::log::{Head, LogError, ResponseHead, TurnKey};
 use crate::mutant::mutant;
@@ -27,9 +28,9 @@ pub(super) struct Known {
     /// The last frame in the log.
     pub(super) last: u64,
     pub(super) end: Option<End>,
-    pub(super) response: Option<ResponseHead>,
-    /// Nothing was sent to the agent.
-    pub(super) is_unsent: bool,
+    pub(super) response: Option<Arc<ResponseHead>>,
+    /// The agent has not begun the turn, and will not.
+    pub(super) not_begun: Option<Arc<NotBegun>>,
     /// How often readers were sent away: those connected at that time have to reconnect, here or to another relay.
     pub(super) departures: u64,
 }
@@ -101,12 +102,12 @@ impl Hub {
 
     /// Records that the agent has begun to answer.
     pub(super) fn responded(&self, response: ResponseHead) {
-        self.known.send_modify(|known| known.response = Some(response));
+        self.known.send_modify(|known| known.response = Some(response.into()));
     }
 
-    /// Records that nothing was sent to the agent.
-    pub(super) fn unsent(&self) {
-        self.known.send_modify(|known| known.is_unsent = true);
+    /// Records that the agent has not begun the turn.
+    pub(super) fn not_begun(&self, why: NotBegun) {
+        self.known.send_modify(|known| known.not_begun = Some(why.into()));
     }
 
     /// Records when those of the next delivered frames, up to this one, arrived from the agent.
@@ -284,7 +285,7 @@ impl Hubs {
         if let Some(hub) = open.get(&key) {
             return (hub.clone(), false);
         }
-        let known = Known { last: head.last, response: head.response, ..Known::default() };
+        let known = Known { last: head.last, response: head.response.map(Arc::new), ..Known::default() };
         let hub = Arc::new(self.hub(head.log, head.new.request, known, None));
         open.insert(key, hub.clone());
         (hub, true)

@@ -1,15 +1,17 @@
 //! Requests for a kept turn: any number of them, from any place.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::App;
+use super::asking::{AgentRefusal, NotBegun};
 use super::delivery::{AGAIN, Delivery, Next};
 use super::hub::Known;
 use super::pass::unbuffered;
@@ -54,15 +56,23 @@ pub(super) async fn seen(app: &App, key: &TurnKey) -> Result<Head, LogError> {
     }
 }
 
-/// Waits until the agent has answered, and the wanted place is there. Returns what is known of the turn then, and the
-/// agent's answer.
-pub(super) async fn settled(wanted: &Wanted) -> Result<(Progress, ResponseHead), Refusal> {
+/// The agent's answer to a turn's start.
+pub(super) enum Settled {
+    /// It has begun the turn: what is known of it, and the head of the answer.
+    Begun(Progress, Arc<ResponseHead>),
+    /// It has refused the turn, of which nothing is kept.
+    Refused(AgentRefusal),
+}
+
+/// Waits until the agent has answered, and the wanted place is there.
+pub(super) async fn settled(wanted: &Wanted) -> Result<Settled, Refusal> {
     let progress = match &wanted.source {
         Source::Closed(_, known) => Progress { known: known.clone(), watched: None },
         Source::Open(hub) => {
             let mut watched = hub.watch();
             let before = watched.borrow().departures;
-            let is_known = |known: &Known| known.response.is_some() || known.end.is_some() || known.is_unsent;
+            let is_known =
+                |known: &Known| known.response.is_some() || known.end.is_some() || known.not_begun.is_some();
             let is_ready = |known: &Known| is_known(known) || known.departures != before;
             watched.wait_for(is_ready).await.map_err(|_| unsettled())?;
             // It may be ahead of what is known here: it has read from another relay, or the log is being repaired.
@@ -78,8 +88,10 @@ pub(super) async fn settled(wanted: &Wanted) -> Result<(Progress, ResponseHead),
             Progress { known, watched: Some(watched) }
         }
     };
-    if progress.known.is_unsent {
-        return Err(Refusal::unsent());
+    match progress.known.not_begun.as_deref() {
+        Some(NotBegun::Unsent) => return Err(Refusal::unsent()),
+        Some(NotBegun::Refused(refusal)) => return Ok(Settled::Refused(refusal.clone())),
+        None => {}
     }
     let Some(response) = progress.known.response.clone() else {
         let text = "the agent did not answer, and may have got the request; the relay does not send it again";
@@ -88,7 +100,7 @@ pub(super) async fn settled(wanted: &Wanted) -> Result<(Progress, ResponseHead),
     if wanted.after > progress.known.last {
         return Err(log_changed(wanted.source.log()));
     }
-    Ok((progress, response))
+    Ok(Settled::Begun(progress, response))
 }
 
 /// Whether the agent has answered with a stream of frames.
@@ -100,7 +112,10 @@ pub(super) fn is_stream(response: &ResponseHead) -> bool {
 
 /// Responds with a turn.
 pub(super) async fn respond(wanted: Wanted) -> Result<Response, Refusal> {
-    let (progress, response) = settled(&wanted).await?;
+    let (progress, response) = match settled(&wanted).await? {
+        Settled::Begun(progress, response) => (progress, response),
+        Settled::Refused(refusal) => return Ok(refusal.into_response()),
+    };
     let (log, turn) = (wanted.source.log(), wanted.key.turn.clone());
     let mut answer =
         if is_stream(&response) { stream_of(wanted, progress) } else { whole(wanted, progress).await? };
@@ -137,7 +152,8 @@ async fn whole(wanted: Wanted, Progress { known, watched }: Progress) -> Result<
 fn stream_of(wanted: Wanted, progress: Progress) -> Response {
     let (is_ours, connection) = (wanted.is_ours, wanted.connection.clone());
     let reading = Delivery::new(wanted, progress);
-    let attached = Attached { reading, is_ours, connection, is_leaving: false };
+    // Boxed: the stream would have room for it twice.
+    let attached = Box::new(Attached { reading, is_ours, connection, is_leaving: false });
     let frames = stream::unfold(Some(attached), |attached| async {
         let mut attached = attached?;
         match attached.next().await {

@@ -45,7 +45,7 @@ async fn begun(app: &App, key: &TurnKey, head: &Head) -> Result<Option<(usize, S
 }
 
 fn go_on(app: &Arc<App>, agent: usize, claim: Claim, head: Head, name: String) {
-    let known = Known { last: head.last, response: head.response, ..Known::default() };
+    let known = Known { last: head.last, response: head.response.map(Arc::new), ..Known::default() };
     // Readers that follow the turn here keep following it, until this relay sends its own away.
     let (hub, requests) = app.hubs.open(claim.key.clone(), claim.log, head.new.request, known);
     let first = First::Rest { name, last: head.last, bytes: head.bytes };

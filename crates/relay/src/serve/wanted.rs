@@ -37,7 +37,8 @@ impl Source {
             // Its end could not be written. The sweep writes it as soon as the log answers.
             return Err(unsettled());
         }
-        let known = Known { last: head.last, end: head.end, response: head.response, ..Known::default() };
+        let response = head.response.map(Arc::new);
+        let known = Known { last: head.last, end: head.end, response, ..Known::default() };
         Ok((Self::Closed(head.log, known), request))
     }
 

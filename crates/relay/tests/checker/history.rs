@@ -20,8 +20,10 @@ pub(crate) struct History {
 /// What happened to a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
-    /// When the agent got its start.
+    /// When the agent got its start, and did not refuse it.
     pub(crate) starts: Vec<Instant>,
+    /// How many starts the agent has refused.
+    pub(crate) refused: usize,
     /// How many streams of it the agent has begun, if the agent keeps the turn.
     pub(crate) streams: u64,
     /// The frames that the agent began to send, or that it keeps, in the relay's form. A script has the same frames each

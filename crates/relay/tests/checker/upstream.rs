@@ -45,12 +45,14 @@ pub(crate) enum Ending {
     /// There is no response.
     Silent,
     /// An error, as JSON.
-    Refused,
+    Failed,
     /// The whole response is one JSON text.
     Whole,
+    /// Refused a few times. Then it begins, and ends like `Done`.
+    Refused,
 }
 
-pub(crate) const ENDINGS: [Ending; 11] = [
+pub(crate) const ENDINGS: [Ending; 12] = [
     Ending::Done,
     Ending::MayBeDone,
     Ending::Eof,
@@ -60,9 +62,13 @@ pub(crate) const ENDINGS: [Ending; 11] = [
     Ending::Giant,
     Ending::Unanswered,
     Ending::Silent,
-    Ending::Refused,
+    Ending::Failed,
     Ending::Whole,
+    Ending::Refused,
 ];
+
+/// How many starts an agent refuses.
+const REFUSALS: usize = 3;
 
 /// The script of a turn. It is part of the turn's id, so that the agent needs no other channel.
 #[derive(Debug, Clone, Copy)]
@@ -133,7 +139,19 @@ async fn answer(mut stream: TcpStream, history: &History) -> std::io::Result<()>
         // tirea's bodies name the turn; of AAP, the session in the path has its name: /sessions/ID/turns.
         let id = body["runId"].as_str().or_else(|| path.split('/').nth(2)).unwrap_or_default().to_owned();
         let Some(script) = Script::of(&id) else { return Ok(()) };
-        history.with(&id, |turn| turn.starts.push(Instant::now()));
+        let refuses = history.with(&id, |turn| {
+            let refuses = script.ending == Ending::Refused && turn.refused < REFUSALS;
+            if refuses {
+                turn.refused += 1;
+            } else {
+                turn.starts.push(Instant::now());
+            }
+            refuses
+        });
+        if refuses {
+            stream.write_all(whole("503 Service Unavailable", "{\"error\":\"busy\"}").as_bytes()).await?;
+            continue;
+        }
         let mut play =
             Play { stream, history, id, random: Random::new(script.seed), count: 0, held: Vec::new() };
         if !play.run(script).await? {
@@ -181,7 +199,7 @@ impl Play<'_> {
                 self.wait_for_leave().await;
                 return Ok(false);
             }
-            Ending::Refused => {
+            Ending::Failed => {
                 return self.whole("500 Internal Server Error", "{\"error\":\"no\"}", false).await;
             }
             Ending::Whole => return self.whole("200 OK", "{\"stopReason\":\"end_turn\"}", true).await,
@@ -206,7 +224,7 @@ impl Play<'_> {
 
     async fn end(&mut self, script: Script) -> std::io::Result<bool> {
         match (script.ending, script.protocol) {
-            (Ending::Done, protocol) => self.hold(last(protocol), true),
+            (Ending::Done | Ending::Refused, protocol) => self.hold(last(protocol), true),
             (Ending::MayBeDone, Protocol::Aap) => self.hold(last(Protocol::Aap), true),
             (Ending::MayBeDone, _) => {
                 self.hold("data: {\"type\":\"error\",\"message\":\"no\"}\n\n", true);
@@ -241,11 +259,7 @@ impl Play<'_> {
 
     async fn whole(&mut self, status: &str, body: &str, is_done: bool) -> std::io::Result<bool> {
         self.record(body, is_done);
-        let head = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        self.stream.write_all(head.as_bytes()).await?;
+        self.stream.write_all(whole(status, body).as_bytes()).await?;
         Ok(true)
     }
 
@@ -309,6 +323,12 @@ impl Play<'_> {
     async fn wait_for_leave(&mut self) {
         let _ = timeout(LONGEST, self.stream.read_u8()).await;
     }
+}
+
+/// A response that is one JSON text.
+fn whole(status: &str, body: &str) -> String {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Type: application/json");
+    format!("{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 fn last(protocol: Protocol) -> &'static str {

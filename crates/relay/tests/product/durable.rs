@@ -295,15 +295,15 @@ async fn what_cannot_be_read_is_refused_and_nothing_is_written() {
     for method in [Method::PUT, Method::POST, Method::PATCH, Method::DELETE] {
         assert_eq!(asked(&relay, method.clone(), "").await.status(), 405, "{method}");
     }
-    // The agent's refusal is no stream.
+    // The agent's failure is no stream.
     let agent = async {
         let (mut wire, head) = server.accept().await;
         wire.body(&head).await;
-        wire.json("400 Bad Request", "{\"error\":\"no\"}").await;
+        wire.json("500 Internal Server Error", "{\"error\":\"no\"}").await;
     };
-    let (answer, ()) = tokio::join!(sent(relay.turn("refused")), agent);
-    assert_eq!(answer.status(), 400);
-    let answer = sent(relay.plain(Method::GET, &path("refused", ""))).await;
+    let (answer, ()) = tokio::join!(sent(relay.turn("failed")), agent);
+    assert_eq!(answer.status(), 500);
+    let answer = sent(relay.plain(Method::GET, &path("failed", ""))).await;
     assert_eq!(refused(answer).await, (406, "no_stream".to_owned(), Value::Null));
 }
 

@@ -72,12 +72,12 @@ async fn a_start_without_an_answer_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_streams_are_kept_as_they_are() {
+async fn other_answers_than_streams_are_kept() {
     let server = Server::start().await;
     let relay = Relay::start(&open(&server, ""));
     for (turn, head, expected, body) in [
         ("whole", "200 OK", 200, "{\"stopReason\":\"end_turn\",\"messages\":[]}"),
-        ("refused", "404 Not Found", 404, "{\"error\":\"Session not found\"}"),
+        ("late", "408 Request Timeout", 408, "{}"),
         ("failed", "500 Internal Server Error", 500, "Internal"),
     ] {
         let agent = async {
@@ -100,6 +100,62 @@ async fn answers_that_are_no_streams_are_kept_as_they_are() {
     };
     let (answer, _wire) = tokio::join!(sent(relay.turn("key")), agent);
     assert_eq!(answer.status(), 502);
+}
+
+/// An agent that refuses a turn has not begun it: the page reads why and when to try again, and may use the id again.
+#[tokio::test]
+async fn a_refusal_passes_whole_and_leaves_the_id_free() {
+    let server = Server::start().await;
+    let admin = crate::deploy::free();
+    let relay = Relay::start(&format!("admin = \"{admin}\"\n{}", open(&server, "")));
+    let refusals = ["400 No", "404 No", "409 No", "422 No", "425 No", "429 No", "503 No"];
+    for head in refusals {
+        let turn = &head[..3];
+        let starts = join_all((0..2).map(|_| sent(relay.turn(turn))));
+        let agent = async {
+            let (mut wire, head_in) = server.accept().await;
+            wire.body(&head_in).await;
+            // Both starts have arrived.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let more = "Retry-After: 7\r\nX-Request-Id: r-1\r\nSet-Cookie: a=b\r\nX-Secret: s";
+            wire.json(&format!("{head}\r\n{more}"), "{\"error\":\"busy\"}").await;
+            wire
+        };
+        let (answers, wire) = tokio::join!(starts, agent);
+        for answer in answers {
+            let status = answer.status().as_u16().to_string();
+            let names =
+                ["retry-after", "x-request-id", "content-type", "set-cookie", "x-secret", "turnwire-log"];
+            let values = names
+                .map(|name| answer.headers().get(name).map(|value| value.to_str().expect("text").to_owned()));
+            let passed = ["7", "r-1", "application/json"].map(|value| Some(value.to_owned()));
+            assert_eq!(
+                (&*status, &values[..3], &values[3..]),
+                (turn, &passed[..], &[None, None, None][..]),
+                "{head}"
+            );
+            assert_eq!(answer.text().await.expect("text"), "{\"error\":\"busy\"}");
+        }
+        drop(wire);
+        assert_eq!(status(relay.events(turn, 0)).await, 404, "{head}: nothing is kept of it");
+        let agent = async {
+            let (mut wire, head_in) = server.accept().await;
+            wire.body(&head_in).await;
+            wire.write(STREAM).await;
+            wire.chunk(STOP).await;
+            wire.end().await;
+        };
+        let (answer, ()) = tokio::join!(sent(relay.turn(turn)), agent);
+        assert_eq!(Stream::of(answer).rest().await, Ok(numbered(1, STOP)), "{head}");
+    }
+    assert!(server.is_left_alone().await);
+    let metrics = reqwest::get(format!("http://{admin}/metrics")).await.expect("an answer");
+    let metrics = metrics.text().await.expect("text");
+    let line = format!(
+        "turnwire_relay_turns_ended_total{{upstream=\"a\",end=\"refused\",reason=\"\"}} {}",
+        refusals.len()
+    );
+    assert!(metrics.contains(&line), "{metrics}");
 }
 
 /// What the relay answers to a start that the agent answers like this, now and again, and the request's head.

@@ -79,31 +79,31 @@ pub(super) fn failed(cx: &mut Context, failure: Failure) -> Transition {
         return Transition::end(cx.end_of(failure.error));
     }
     let is_relayed = cx.reader.is_relayed();
-    let is_known = is_relayed && is_known_to_relay(cx, &failure);
-    if is_known {
+    if is_relayed && is_known_to_relay(cx, &failure) {
         cx.reader.give_up_relay();
-    } else if is_relayed && failure.can_retry() && !cx.retry.is_exhausted() {
-        if !failure.may_have_begun() {
-            cx.renew_turn();
-        }
-        return Transition::stay(Then::Retry(failure));
-    }
-    if is_known || failure.may_have_begun() {
         return Locating::begin(cx, failure);
     }
-    if failure.remedy() == Remedy::Later && !cx.retry.is_exhausted() {
-        return Transition::stay(Then::Retry(failure));
+    let may_have_begun = failure.may_have_begun();
+    // A relay passes the same start on once.
+    let can_repeat =
+        if may_have_begun { is_relayed && failure.can_retry() } else { failure.remedy() == Remedy::Later };
+    if can_repeat && !cx.retry.is_exhausted() {
+        Transition::stay(Then::Retry(failure))
+    } else if may_have_begun {
+        Locating::begin(cx, failure)
+    } else {
+        not_started(cx, failure)
     }
-    not_started(cx, failure)
 }
 
 /// Whether the relay knows the turn but has none of its frames, so that the same start would fail again: the turn is
-/// cut, has expired, was started by another request, or the agent did not respond. A 504 may also come from a proxy,
-/// but not twice.
+/// cut or has expired, or the agent failed or did not respond. Such a failure may also come from a proxy, but not
+/// twice. A 503 began nothing.
 fn is_known_to_relay(cx: &Context, failure: &Failure) -> bool {
     match failure.error.status {
-        Some(504) => cx.retry.attempts() > 0,
-        status => matches!(status, Some(409 | 412)) || failure.error.code == ErrorCode::Cut,
+        Some(503) => false,
+        Some(408 | 500..) => cx.retry.attempts() > 0,
+        status => status == Some(412) || failure.error.code == ErrorCode::Cut,
     }
 }
 

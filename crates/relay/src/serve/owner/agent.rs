@@ -46,7 +46,7 @@ impl Run<'_> {
                 (parts, None)
             }
             Asked::Whole(parts, body) => (parts, Some(body)),
-            Asked::Unsent | Asked::Lost => return self.on(Event::Cut(CutReason::UpstreamLost)),
+            Asked::NotBegun(_) | Asked::Lost => return self.on(Event::Cut(CutReason::UpstreamLost)),
             Asked::Gone => return self.on(Event::Cut(CutReason::LogLost)),
         };
         let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, Sleep, interval, interval_at, sleep, sleep_until, timeout};
 
 use self::agent::{answered, next_frame};
-use super::asking::{self, Asked, FAREWELL};
+use super::asking::{self, Asked, FAREWELL, NotBegun};
 use super::hub::{Hub, Request};
 use super::{Agent, App};
 use crate::limits::InUse;
@@ -113,14 +113,16 @@ async fn run(owned: Owned, first: First) {
         has_left: false,
     };
     run.begin(first);
-    let is_sent = run.drive(&app, requests).await;
-    if !is_sent {
+    let not_begun = run.drive(&app, requests).await;
+    if let Some(why) = &not_begun {
         // A pending append would block the removal.
         run.appending = None;
-        match log.remove(&claim).await {
-            Ok(()) => hub.unsent(),
-            // The turn has lost its owner and will be ended as such, or another owner has taken it already.
-            Err(_) => run.has_left = true,
+        // If this fails, the turn has lost its owner and will be ended as such, or another owner has taken it already.
+        let is_removed = log.remove(&claim).await.is_ok();
+        if is_removed || why.end().is_some() {
+            hub.not_begun(why.clone());
+        } else {
+            run.has_left = true;
         }
     }
     // In this order: a reader that finds no hub finds the turn in the log.
@@ -128,7 +130,7 @@ async fn run(owned: Owned, first: First) {
     if run.has_left {
         hub.send_away();
     }
-    let end = hub.watch().borrow().end;
+    let end = hub.watch().borrow().end.or(not_begun.as_ref().and_then(NotBegun::end));
     if let Some(end) = end {
         let reason = if let End::Cut { reason, .. } = end { reason.name() } else { "" };
         let labels = [
@@ -139,7 +141,7 @@ async fn run(owned: Owned, first: First) {
         metrics::counter!("turnwire_relay_turns_ended_total", &labels).increment(1);
         span.end(end);
     } else {
-        span.give_up(if is_sent { "left" } else { "unsent" });
+        span.give_up(if not_begun.is_some() { "unsent" } else { "left" });
     }
     if let Some(mut body) = run.upstream.body.take() {
         // The agent may still clean up after its last frame, so its connection stays open for a while.
@@ -223,8 +225,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns whether anything was sent to the agent.
-    async fn drive(&mut self, app: &App, mut requests: mpsc::UnboundedReceiver<Request>) -> bool {
+    /// Runs the turn to its end. If the agent has not begun it, returns why.
+    async fn drive(&mut self, app: &App, mut requests: mpsc::UnboundedReceiver<Request>) -> Option<NotBegun> {
         let (limits, agent) = (&app.config.limits, self.agent);
         let mut turn_ends = Box::pin(sleep(limits.turn_time));
         let mut silence = Box::pin(sleep(limits.silence));
@@ -274,7 +276,7 @@ impl<'r> Run<'r> {
                     self.upstream.asking = None;
                     silence.as_mut().reset(tokio::time::Instant::now() + limits.silence);
                     match asked {
-                        Asked::Unsent => return false,
+                        Asked::NotBegun(why) => return Some(why),
                         asked => self.asked(asked),
                     }
                 }
@@ -322,7 +324,7 @@ impl<'r> Run<'r> {
                 }
             }
         }
-        true
+        None
     }
 
     /// Appends the turn again, with its end, whenever the log has lost some of it.
@@ -446,7 +448,7 @@ impl<'r> Run<'r> {
         if mutant!("never_restored") {
             return self.on(Event::Removed);
         }
-        let response = self.hub.watch().borrow().response.clone();
+        let response = self.hub.watch().borrow().response.as_deref().cloned();
         let restored = shared.restore(self.claim, self.new.clone(), response);
         self.appending = Some(Append::new(Box::pin(async move {
             restored.await?;
@@ -466,7 +468,7 @@ impl<'r> Run<'r> {
             metrics::counter!("turnwire_relay_repairs_total").increment(1);
         }
         frames.extend_from_slice(on_their_way);
-        let change = Change { response: self.hub.watch().borrow().response.clone(), end };
+        let change = Change { response: self.hub.watch().borrow().response.as_deref().cloned(), end };
         self.appending = Some(Append::new(self.log.append(self.claim, at, frames, change)));
     }
 }
