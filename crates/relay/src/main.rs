@@ -45,6 +45,10 @@ struct PurgeArguments {
     session: Option<String>,
 }
 
+#[cfg(all(feature = "jemalloc", target_os = "linux", target_arch = "x86_64"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let result = match Arguments::parse().task {

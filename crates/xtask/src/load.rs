@@ -18,6 +18,10 @@ pub(crate) fn run(project: &Project, is_quick: bool) -> Result<()> {
     begin("bench: compiling the load, and the relay in it (cargo)");
     let mut build = cargo();
     build.args(["build", "--quiet", "--release", "--package", "turnwire-relay", "--example", "load"]);
+    // As in the image.
+    if !is_quick && command::on_path("make") {
+        build.args(["--features", "jemalloc"]);
+    }
     command::run(build.current_dir(project.root()))?;
     let program = format!("release/examples/load{}", std::env::consts::EXE_SUFFIX);
     let program = project.target().join(program);

@@ -74,6 +74,10 @@ impl Results {
     }
 }
 
+#[cfg(all(feature = "jemalloc", target_os = "linux", target_arch = "x86_64"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     match run().await {

@@ -124,7 +124,7 @@ impl Traces {
             .with_attributes([KeyValue::new("turnwire.upstream", upstream.to_owned())])
             .with_links(links)
             .start_with_context(tracer, &parent);
-        Span(Some(span))
+        Span(Some(Box::new(span)))
     }
 
     /// Sends the remaining spans. Those that the collector does not accept in time are lost.
@@ -135,9 +135,9 @@ impl Traces {
     }
 }
 
-/// An operation in progress. It ends when dropped.
+/// An operation in progress. It ends when dropped. Boxed, as every reader has one, and most have none.
 #[derive(Debug, Default)]
-pub(crate) struct Span(Option<opentelemetry_sdk::trace::Span>);
+pub(crate) struct Span(Option<Box<opentelemetry_sdk::trace::Span>>);
 
 impl Span {
     /// Makes the span available for links.
