@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,7 @@ use futures_util::task::AtomicWaker;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{Sleep, sleep, timeout};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// How long idle connections may take to close. They close at once unless the machine is busy.
 const CLOSING_LIMIT: Duration = Duration::from_millis(500);
@@ -182,12 +183,46 @@ pub struct Listener {
     inner: TcpListener,
     connections: Connections,
     patience: Option<Duration>,
+    /// Is told why connections cannot be accepted.
+    told: Option<fn(&io::Error)>,
+    told_at: Option<Instant>,
 }
+
+/// The pause after a failure that is the system's, as without room for one more file, and how often it is told.
+const AGAIN: Duration = Duration::from_secs(1);
+const TOLD: Duration = Duration::from_mins(1);
 
 impl Listener {
     /// Registers all connections that this listener accepts.
     pub fn new(listener: TcpListener, connections: Connections) -> Self {
-        Self { inner: listener, connections, patience: None }
+        Self { inner: listener, connections, patience: None, told: None, told_at: None }
+    }
+
+    /// The same, but calls this when no connection can be accepted, at most once a minute.
+    #[must_use]
+    pub fn telling(self, told: fn(&io::Error)) -> Self {
+        Self { told: Some(told), ..self }
+    }
+
+    async fn next(&mut self) -> (TcpStream, SocketAddr) {
+        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+        loop {
+            let error = match self.inner.accept().await {
+                Ok(accepted) => return accepted,
+                Err(error) => error,
+            };
+            // A connection that ended before it was accepted.
+            if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
+                continue;
+            }
+            if let Some(told) = self.told
+                && self.told_at.is_none_or(|at| at.elapsed() >= TOLD)
+            {
+                self.told_at = Some(Instant::now());
+                told(&error);
+            }
+            sleep(AGAIN).await;
+        }
     }
 
     /// The same, but connections end when the peer has accepted no bytes for this long, or has vanished.
@@ -221,10 +256,10 @@ fn watch_peer(stream: &TcpStream) {
 
 impl axum::serve::Listener for Listener {
     type Io = Socket;
-    type Addr = std::net::SocketAddr;
+    type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Socket, Self::Addr) {
-        let (stream, address) = axum::serve::Listener::accept(&mut self.inner).await;
+        let (stream, address) = self.next().await;
         // The small writes of an event stream must not wait for each other. Without the option, it only has delays.
         let _ = stream.set_nodelay(true);
         if self.patience.is_some() {

@@ -1,5 +1,7 @@
 //! Open files: each connection is one, and the system limits them for each process.
 
+use std::io;
+
 use crate::config::Limits;
 use crate::say::say;
 
@@ -17,6 +19,11 @@ pub(crate) fn prepare(limits: &Limits) {
     if let Some(warning) = take(limits) {
         say(warning);
     }
+}
+
+/// Says why no connection can be accepted.
+pub(crate) fn missing(error: &io::Error) {
+    say(format_args!("no connection can be accepted, and those that wait for it are not answered: {error}"));
 }
 
 /// Many systems allow more than a process gets without asking.

@@ -103,6 +103,8 @@ async fn run(app: Arc<App>, key: TurnKey, hub: Arc<Hub>) -> bool {
             Found::Ended => return true,
             Found::Shorter | Found::Gone
                 if shorter_since.get_or_insert_with(Instant::now).elapsed() < repair => {}
+            // It never began: the same start may begin it.
+            Found::Removed if hub.watch().borrow().response.is_none() => return false,
             Found::Gone | Found::Removed => {
                 hub.abandon(LOST);
                 return true;

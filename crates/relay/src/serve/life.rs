@@ -135,7 +135,8 @@ pub async fn serve(
     tokio::spawn(sweep::sweep(app.clone()));
     tokio::spawn(sweep::watch_over(app.clone()));
     let router = Router::new().fallback(dispatch::answer).layer(app.edge.cors()).with_state(app.clone());
-    let listener = Listener::new(listener, Connections::default()).with_patience(PATIENCE);
+    let listener =
+        Listener::new(listener, Connections::default()).with_patience(PATIENCE).telling(descriptors::missing);
     if let Some(shared) = app.log.shared() {
         shared.announce(true).await?;
     }

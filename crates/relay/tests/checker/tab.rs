@@ -14,8 +14,9 @@ use crate::upstream::{Protocol, Script, is_last};
 
 /// The silence after which a tab closes a connection. A running turn is never silent for so long, except in stalls.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How long the response to a start may take: the relay closes its connection to a silent agent earlier.
-const ANSWER: Duration = Duration::from_secs(6);
+/// How long a response may take. The relay closes its connection to a silent agent earlier, and waits for the owner of a
+/// lost turn for a shorter time: a client with less patience would ask for such a turn again and again.
+const ANSWER: Duration = Duration::from_secs(9);
 /// The pause before a tab reconnects.
 const PAUSE: Duration = Duration::from_millis(80);
 

@@ -3,7 +3,9 @@
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use reqwest::Method;
+use tokio::net::TcpStream;
 
 use crate::restarts::started;
 use crate::wire::{Server, within};
@@ -103,6 +105,32 @@ async fn an_agent_that_the_log_keeps_waiting_is_not_silent() {
     let read = stream.rest().await.expect("a good end");
     assert!(read.contains("\"reason\":\"silent\""), "{read}");
     drop(wire);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_relay_that_may_open_no_more_files_says_so_and_goes_on() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
+    let pid = relay.pid();
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("its files").count();
+    let limit = |files: usize| {
+        let limit = format!("--nofile={files}:");
+        assert!(Command::new("prlimit").args(["--pid", &pid, &limit]).status().expect("run").success());
+    };
+    limit(files + 3);
+    let crowd = join_all((0..9).map(|_| TcpStream::connect(relay.address()))).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    limit(files + 100);
+    drop(crowd);
+    let (stream, mut wire) = started(&relay, &server, "t", 1).await;
+    wire.chunk(STOP).await;
+    wire.end().await;
+    assert!(stream.rest().await.expect("a good end").ends_with(STOP));
+    relay.terminate();
+    let said = relay.ended().await;
+    assert_eq!(said.matches("no connection can be accepted").count(), 1, "{said}");
+    assert!(said.contains("Too many open files"), "{said}");
 }
 
 /// Systemd hears of the end, and signals are heard after the admin address has begun it: the first may be from what has

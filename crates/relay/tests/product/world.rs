@@ -145,8 +145,12 @@ impl Relay {
         self.signal("-TERM");
     }
 
+    pub(crate) fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
     pub(crate) fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
+        let pid = self.pid();
         assert!(Command::new("kill").args([signal, &pid]).status().expect("run").success());
     }
 

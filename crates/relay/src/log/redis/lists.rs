@@ -20,7 +20,7 @@ const AT_ONCE: usize = 64;
 /// How long a turn must be missing before the list of running turns forgets it: a turn is listed before it is created.
 const FORGOTTEN: Duration = Duration::from_mins(1);
 /// How long the owner of a turn that was removed on purpose must not restore it. It notices within seconds.
-const REMOVED: Duration = Duration::from_mins(5);
+pub(super) const REMOVED: Duration = Duration::from_mins(5);
 
 /// Listed turns that are missing, each with the time when that was noticed.
 #[derive(Debug, Default)]

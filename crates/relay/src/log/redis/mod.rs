@@ -88,7 +88,8 @@ impl RedisLog {
         self.list(&key, &tag, new.session.as_deref()).await?;
         let mut arguments = vec![log_id(log), millis(self.lifetimes.while_running())];
         arguments.extend(fields(&key, &new));
-        let answer = run(&self.connections.commands, &self.scripts.create, vec![keys::turn(&tag)], arguments);
+        let keys = vec![keys::turn(&tag), keys::removed(&tag)];
+        let answer = run(&self.connections.commands, &self.scripts.create, keys, arguments);
         match answer.await {
             Ok(_) => {
                 self.keep_counted(&key).await;
@@ -248,11 +249,11 @@ impl ReplayLog for RedisLog {
 
     fn remove(&self, claim: &Claim) -> Answer<'_, ()> {
         let (key, tag) = (claim.key.clone(), keys::tag(&claim.key));
-        let arguments = vec![log_id(claim.log), value(claim.epoch.to_string())];
+        let arguments = vec![log_id(claim.log), value(claim.epoch.to_string()), millis(lists::REMOVED)];
         Box::pin(async move {
             // First: once the turn is gone, no look at the running turns could find its user.
             self.uncount(&key).await;
-            let keys = vec![keys::turn(&tag), keys::frames(&tag)];
+            let keys = vec![keys::turn(&tag), keys::frames(&tag), keys::removed(&tag)];
             run(&self.connections.commands, &self.scripts.remove, keys, arguments).await.map(drop)
         })
     }

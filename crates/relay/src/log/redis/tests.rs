@@ -200,6 +200,11 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.purge(Purge::Session { upstream: "agents".into(), session: "s".into() }).await, Ok(1));
     assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Removed));
     assert_eq!(log.is_removed(key("t")).await, Ok(true));
+    // One of the same name that was made later is another one.
+    let claim = made(&log, "t").await;
+    assert_eq!(log.is_removed(key("t")).await, Ok(false));
+    log.remove(&claim).await.expect("removed");
+    assert_eq!(log.is_removed(key("t")).await, Ok(true), "it never began");
 }
 
 /// A server that is killed within an append may start again with some of the append's frames, and without the rest of it.
