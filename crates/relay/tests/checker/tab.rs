@@ -16,7 +16,7 @@ use crate::upstream::{Protocol, Script, is_last};
 const SILENCE: Duration = Duration::from_secs(2);
 /// How long a response may take. The relay closes its connection to a silent agent earlier, and waits for the owner of a
 /// lost turn for a shorter time: a client with less patience would ask for such a turn again and again.
-const ANSWER: Duration = Duration::from_secs(9);
+const ANSWER: Duration = Duration::from_secs(7);
 /// The pause before a tab reconnects.
 const PAUSE: Duration = Duration::from_millis(80);
 
