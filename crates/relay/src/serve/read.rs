@@ -77,7 +77,8 @@ pub(super) async fn settled(wanted: &Wanted) -> Result<Settled, Refusal> {
             watched.wait_for(is_ready).await.map_err(|_| unsettled())?;
             // It may be ahead of what is known here: it has read from another relay, or the log is being repaired.
             let is_settled = |known: &Known| {
-                known.last >= wanted.after || known.end.is_some() || known.departures != before
+                let is_over = known.end.is_some() || known.not_begun.is_some();
+                known.last >= wanted.after || is_over || known.departures != before
             };
             let patience = wanted.app.config.log.repair().min(PATIENCE);
             let _ = timeout(patience, watched.wait_for(is_settled)).await;

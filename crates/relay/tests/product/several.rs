@@ -11,7 +11,7 @@ use crate::redis::Redis;
 use crate::restarts::started;
 use crate::streams_server::Streams;
 use crate::wire::Server;
-use crate::world::{Relay, STOP, Scratch, Stream, delta, json, numbered, open, sent, status};
+use crate::world::{Relay, STOP, STREAM, Scratch, Stream, delta, json, numbered, open, sent, status};
 
 /// Settings of a Redis that keeps all that it has acknowledged. By default it may lose a moment of it, when the disk is busy.
 const KEEPING: [&str; 6] = ["--appendonly", "yes", "--appendfsync", "always", "--save", ""];
@@ -81,6 +81,46 @@ async fn any_relay_serves_any_reader_and_a_start_reaches_the_agent_once() {
                 (&32.into(), &"closed".into())
             );
         }
+        assert!(server.is_left_alone().await);
+    }
+}
+
+/// A relay that follows a turn must not take it for lost when the agent has refused it, and a start with a cursor must not wait
+/// for frames: owners are given a minute here.
+#[tokio::test]
+async fn a_start_that_is_refused_at_one_relay_can_be_repeated_at_another() {
+    for store in stores() {
+        let server = Server::start().await;
+        let config = shared(&server, &store.url).replace("\"3s\"", "\"1m\"");
+        let (first, second) = (Relay::start(&config), Relay::start(&config));
+        let agent = async {
+            let (mut wire, head) = server.accept().await;
+            wire.body(&head).await;
+            // The second relay follows the turn meanwhile.
+            sleep(Duration::from_secs(2)).await;
+            wire.json("429 Too Many Requests\r\nRetry-After: 7", "{}").await;
+            wire
+        };
+        let joined = async {
+            sleep(Duration::from_millis(500)).await;
+            sent(second.turn("t")).await
+        };
+        let begun = sent(first.turn("t").header("last-event-id", "4"));
+        let (refused, sent_away, _wire) = tokio::join!(begun, joined, agent);
+        assert_eq!(
+            (refused.status().as_u16(), &refused.headers()["retry-after"]),
+            (429, &"7".parse().expect("a value"))
+        );
+        assert_eq!(sent_away.status(), 503, "it may be sent again");
+        let agent = async {
+            let (mut wire, head) = server.accept().await;
+            wire.body(&head).await;
+            wire.write(STREAM).await;
+            wire.chunk(STOP).await;
+            wire.end().await;
+        };
+        let (answer, ()) = tokio::join!(sent(second.turn("t")), agent);
+        assert_eq!(Stream::of(answer).rest().await, Ok(numbered(1, STOP)));
         assert!(server.is_left_alone().await);
     }
 }

@@ -114,6 +114,10 @@ impl Kept {
         Ok(count)
     }
 
+    pub(super) async fn mark_removed(&self, tag: &str) -> Result<(), LogError> {
+        self.server.make(&names::removed(tag), Some(REMOVED), Bytes::new()).await
+    }
+
     /// Whether a turn was removed on purpose.
     pub(super) async fn is_removed(&self, tag: &str) -> Result<bool, LogError> {
         Ok(self.server.tail(&names::removed(tag)).await?.is_some())
@@ -137,7 +141,7 @@ impl Kept {
                 Err(LogError::Gone) => continue,
                 Err(error) => return Err(error),
             }
-            self.server.make(&names::removed(&tag), Some(REMOVED), Bytes::new()).await?;
+            self.mark_removed(&tag).await?;
             for path in [names::turn(&tag), names::wishes(&tag), names::past(&tag)] {
                 self.server.delete(&path).await?;
             }

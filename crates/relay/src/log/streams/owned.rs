@@ -95,7 +95,10 @@ impl Kept {
             match self.head(&tag).await {
                 // Whatever the response was: the first relay that creates the turn owns it.
                 Ok((_, head)) if head.log == log => {
-                    if let Some((_, past)) = self.past(&tag).await? {
+                    // What was removed was another turn.
+                    let mark = names::removed(&tag);
+                    let (past, ()) = tokio::try_join!(self.past(&tag), self.server.delete(&mark))?;
+                    if let Some((_, past)) = past {
                         // The old turn with this id has just expired.
                         self.server.delete(&names::turn(&tag)).await?;
                         return Ok(Created::Exists(past));
@@ -197,6 +200,7 @@ impl Kept {
             written => written?,
         }
         *owned = None;
+        self.mark_removed(&tag).await?;
         self.clear_away(&used, &tag, claim.log).await?;
         self.copies.forget(&tag);
         Ok(())

@@ -169,6 +169,11 @@ async fn an_owner_makes_a_lost_turn_again_but_none_that_was_removed() {
     assert_eq!(log.append(&claim, 2, frames(&["b"]), Change::default()).await, Err(LogError::Gone));
     assert_eq!(log.restore(&claim, new("s"), None).await, Err(LogError::Removed));
     assert_eq!(log.is_removed(key("t")).await, Ok(true));
+    // One of the same name that was made later is another one.
+    let claim = made(&log, "t").await;
+    assert_eq!(log.is_removed(key("t")).await, Ok(false));
+    log.remove(&claim).await.expect("removed");
+    assert_eq!(log.is_removed(key("t")).await, Ok(true), "it never began");
 }
 
 /// A relay that has read a turn before the server lost it, and nothing since, reads the restored stream.
