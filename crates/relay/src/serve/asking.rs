@@ -65,6 +65,15 @@ pub(super) struct AgentRefusal {
     pub(super) body: Bytes,
 }
 
+/// The relay's own words, where a caller would misread the agent's.
+impl From<Refusal> for AgentRefusal {
+    fn from(refusal: Refusal) -> Self {
+        let (status, body) = refusal.into_parts();
+        let head = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))].into_iter().collect();
+        Self { status, head, body }
+    }
+}
+
 impl IntoResponse for AgentRefusal {
     fn into_response(self) -> Response {
         (self.status, self.head, self.body).into_response()
@@ -84,8 +93,8 @@ pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
         // No client has asked to switch to another protocol.
         status if status.is_informational() => return Asked::Lost,
         // A page would blame its own token.
-        StatusCode::UNAUTHORIZED => return refused(parts, Refusal::key()),
-        _ if edge::is_encoded(&parts.headers) => return refused(parts, Refusal::encoded()),
+        StatusCode::UNAUTHORIZED => return not_begun(Refusal::key().into()),
+        _ if edge::is_encoded(&parts.headers) => return encoded(parts),
         _ if is_stream(&parts) => return Asked::Stream(parts, body),
         _ => {}
     }
@@ -94,8 +103,7 @@ pub(super) async fn start(agent: &Agent, request: HttpRequest<Body>) -> Asked {
             let mut head = edge::for_caller(&parts.headers);
             // The length is written anew.
             head.remove(header::CONTENT_LENGTH);
-            let refusal = AgentRefusal { status: parts.status, head, body: body.to_bytes() };
-            Asked::NotBegun(NotBegun::Refused(refusal))
+            not_begun(AgentRefusal { status: parts.status, head, body: body.to_bytes() })
         }
         Ok(body) => Asked::Whole(parts, body.to_bytes()),
         Err(_) => Asked::Lost,
@@ -108,12 +116,15 @@ fn has_refused(status: StatusCode) -> bool {
         || (status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT)
 }
 
-/// The relay's own refusal in place of the agent's answer.
-fn refused(mut parts: Parts, refusal: Refusal) -> Asked {
-    let (status, text) = refusal.into_parts();
-    (parts.status, parts.headers) = (status, HeaderMap::new());
-    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Asked::Whole(parts, text)
+fn not_begun(refusal: AgentRefusal) -> Asked {
+    Asked::NotBegun(NotBegun::Refused(refusal))
+}
+
+/// The relay's own answer in place of one that it cannot read. The agent may have begun the turn.
+fn encoded(mut parts: Parts) -> Asked {
+    let AgentRefusal { status, head, body } = Refusal::encoded().into();
+    (parts.status, parts.headers) = (status, head);
+    Asked::Whole(parts, body)
 }
 
 /// Asks the agent for the rest of a turn, with a delay that grows with the failed attempts.

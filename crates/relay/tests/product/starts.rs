@@ -91,15 +91,34 @@ async fn other_answers_than_streams_are_kept() {
         let again = sent(relay.events(turn, 0)).await;
         assert_eq!((again.status().as_u16(), again.text().await.expect("text").as_str()), (expected, body));
     }
-    // A page would take it for its own token's fault.
+}
+
+/// A page would take the agent's 401 for its own token's fault. Once the operator has mended the key, the same start runs.
+#[tokio::test]
+async fn a_key_that_the_agent_refuses_is_the_relays_fault_and_leaves_the_id_free() {
+    let server = Server::start().await;
+    let relay = Relay::start(&open(&server, ""));
     let agent = async {
         let (mut wire, head) = server.accept().await;
         wire.body(&head).await;
-        wire.json("401 Unauthorized", "{}").await;
+        wire.json("401 Unauthorized\r\nX-Secret: s", "{\"error\":\"key k-1 is no good\"}").await;
         wire
     };
-    let (answer, _wire) = tokio::join!(sent(relay.turn("key")), agent);
-    assert_eq!(answer.status(), 502);
+    let (answer, wire) = tokio::join!(sent(relay.turn("key")), agent);
+    drop(wire);
+    assert_eq!((answer.status().as_u16(), answer.headers().get("x-secret")), (502, None));
+    let answer = answer.text().await.expect("text");
+    assert!(answer.contains("key_refused") && !answer.contains("k-1"), "{answer}");
+    assert_eq!(status(relay.events("key", 0)).await, 404, "nothing is kept of it");
+    let agent = async {
+        let (mut wire, head) = server.accept().await;
+        wire.body(&head).await;
+        wire.write(STREAM).await;
+        wire.chunk(STOP).await;
+        wire.end().await;
+    };
+    let (answer, ()) = tokio::join!(sent(relay.turn("key")), agent);
+    assert_eq!(Stream::of(answer).rest().await, Ok(numbered(1, STOP)));
 }
 
 /// An agent that refuses a turn has not begun it: the page reads why and when to try again, and may use the id again.
