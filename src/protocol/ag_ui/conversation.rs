@@ -174,7 +174,8 @@ impl Conversation {
                 && known.text == said.text
                 && known.get("content") == said.get("content")
         };
-        if !before.iter().skip(first).zip(said).all(is_same) {
+        let has_failed = |message: &Message| self.ends.contains(cut(message.id(), b':').0);
+        if !before.iter().skip(first).all(has_failed) || !before.iter().skip(first).zip(said).all(is_same) {
             return Vec::new();
         }
         let mut said = self.messages.split_off(begin);

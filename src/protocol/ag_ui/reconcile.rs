@@ -56,9 +56,9 @@ pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> 
     matched
 }
 
-/// The messages after a snapshot: the snapshot's own, with the client's reasoning in its place, unless the snapshot has
-/// reasoning.
-pub(super) fn merged(ours: &[Message], matched: &[Matched]) -> Vec<Message> {
+/// The messages after a snapshot: the snapshot's own, and in their places the client's `unfinished` ones and its
+/// reasoning, unless the snapshot has reasoning.
+pub(super) fn merged(ours: &[Message], matched: &[Matched], unfinished: &[usize]) -> Vec<Message> {
     let has_reasoning = matched.iter().any(|one| one.message.role() == "reasoning");
     let mut after = vec![usize::MAX; ours.len()];
     for (at, place) in matched.iter().enumerate().filter_map(|(at, one)| Some((at, one.ours?))) {
@@ -66,19 +66,19 @@ pub(super) fn merged(ours: &[Message], matched: &[Matched]) -> Vec<Message> {
             *after = at;
         }
     }
-    // For each place in the snapshot, the reasoning before it.
-    let mut reasoning: Vec<Vec<&Message>> = Vec::new();
-    reasoning.resize_with(matched.len() + 1, Vec::new);
+    // For each place in the snapshot, the client's messages before it.
+    let mut kept: Vec<Vec<&Message>> = Vec::new();
+    kept.resize_with(matched.len() + 1, Vec::new);
     let mut next = matched.len();
-    for (known, at) in ours.iter().zip(&after).rev() {
+    for (place, (known, at)) in ours.iter().zip(&after).enumerate().rev() {
         if *at != usize::MAX {
             next = *at;
-        } else if known.role() == "reasoning" && !has_reasoning {
-            reasoning[next].insert(0, known);
+        } else if known.role() == "reasoning" && !has_reasoning || unfinished.contains(&place) {
+            kept[next].insert(0, known);
         }
     }
     let mut messages = Vec::new();
-    for (at, before) in reasoning.into_iter().enumerate() {
+    for (at, before) in kept.into_iter().enumerate() {
         messages.extend(before.into_iter().cloned());
         messages.extend(matched.get(at).map(|one| one.message.clone()));
     }

@@ -22,6 +22,8 @@ pub(super) struct Calls {
     pub(super) list: Vec<Call>,
     /// The calls that have results, by their ids.
     results: Names,
+    /// The ids of this turn's results that came before their calls.
+    early: Vec<String>,
 }
 
 /// Whether a call has its result.
@@ -49,11 +51,16 @@ pub(super) struct Call {
     /// How many bytes of its arguments a stream has repeated.
     pub(super) heard: usize,
     pub(super) answer: CallAnswer,
-    /// The run in which it began; 0 for a run of an earlier turn.
-    pub(super) run: u64,
+    /// The number of the turn's run in which it last began; `None` if only an earlier turn began it.
+    pub(super) run: Option<u64>,
 }
 
 impl Call {
+    /// Whether this turn began it.
+    pub(super) fn is_of_turn(&self) -> bool {
+        self.run.is_some()
+    }
+
     pub(super) fn is_answered(&self) -> bool {
         self.answer != CallAnswer::Missing
     }
@@ -93,7 +100,7 @@ impl Run {
                 is_restarted: false,
                 heard: 0,
                 answer: if is_answered { CallAnswer::Given } else { CallAnswer::Missing },
-                run: 0,
+                run: None,
             });
         } else if let Some(call) = self.calls.list.get_mut(number as usize) {
             if call.index.is_none() {
@@ -120,7 +127,7 @@ impl Run {
         maker.calls += 1;
         call.index = Some(index);
         call.message = message;
-        call.run = runs;
+        call.run = Some(runs);
         if call.answer == CallAnswer::Past {
             call.answer = CallAnswer::Missing;
         }
@@ -162,6 +169,22 @@ impl Run {
         self.begin_call(id, name, parent, fields, sink)
     }
 
+    /// Begins a call with a chunk. If the run has closed it, it goes on: chunks of several calls may alternate.
+    pub(super) fn call_chunk_start(
+        &mut self,
+        id: &str,
+        fields: &Object<'_>,
+        sink: &mut dyn EventSink,
+    ) -> Result<(), Problem> {
+        let runs = self.runs;
+        let goes_on = self.call(id).is_some_and(|call| call.run == Some(runs));
+        self.call_start(fields, sink)?;
+        if let Some(call) = self.call_mut(id).filter(|_| goes_on) {
+            call.is_restarted = false;
+        }
+        Ok(())
+    }
+
     /// Begins a call in its message. A known call begins again with empty arguments, unless it belongs to an earlier
     /// turn and has its result.
     pub(super) fn begin_call(
@@ -172,15 +195,17 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let is_repeated = self.repeat.is_on();
+        let (is_repeated, runs) = (self.repeat.is_on(), self.runs);
         let is_past = self.call(id).is_some_and(|call| call.answer == CallAnswer::Past);
         if let Some(call) = self.call_mut(id).filter(|_| !is_past) {
             call.is_restarted = !is_repeated;
             call.heard = 0;
+            call.run = Some(runs);
             let was_open = std::mem::replace(&mut call.is_open, true);
             if was_open {
                 self.violation("start_of_open", id, sink);
             }
+            self.keep_call(id, fields);
             return Ok(());
         }
         if !parent.is_empty() && self.names.get(parent).is_none() {
@@ -197,13 +222,13 @@ impl Run {
             maker = &own;
         }
         let message = self.begin_message(maker, "assistant", &lane, sink);
-        let runs = self.runs;
         let Some(maker) = self.messages.get_mut(message) else { return Ok(()) };
         let index = maker.calls;
         if index == MAX_CALLS {
             return Err("a message has more than 1024 calls".to_owned());
         }
         maker.calls += 1;
+        let early = self.calls.early.iter().position(|early| early == id);
         let call = Call {
             id: id.to_owned(),
             name: name.to_owned(),
@@ -212,8 +237,8 @@ impl Run {
             is_open: true,
             is_restarted: false,
             heard: 0,
-            answer: CallAnswer::Missing,
-            run: runs,
+            answer: if early.is_some() { CallAnswer::Given } else { CallAnswer::Missing },
+            run: Some(runs),
         };
         if let Some(known) = self.call_mut(id) {
             *known = call;
@@ -223,6 +248,10 @@ impl Run {
         }
         if let Some(message) = self.kept(message) {
             message.calls.push(conversation::Call::new(id, name));
+        }
+        if let Some(early) = early {
+            self.calls.early.remove(early);
+            self.move_result(id);
         }
         self.add_call_metadata(id, fields);
         self.show(message, sink);
@@ -234,6 +263,20 @@ impl Run {
         piece.set("function", function.into());
         self.emit_piece(message, piece, sink);
         Ok(())
+    }
+
+    /// Adds a known call to the conversation again, if a snapshot has dropped it.
+    fn keep_call(&mut self, id: &str, fields: &Object<'_>) {
+        if self.kept_call(id).is_some() {
+            return;
+        }
+        let Some(Call { message: number, name, .. }) = self.call(id) else { return };
+        let (number, call) = (*number, conversation::Call::new(id, name));
+        let maker = self.messages.get(number).map(|message| message.id.clone()).unwrap_or_default();
+        self.keep(number, &maker, "assistant", fields);
+        if let Some(message) = self.kept(number) {
+            message.calls.push(call);
+        }
     }
 
     fn emit_piece(&mut self, message: usize, piece: Object<'_>, sink: &mut dyn EventSink) {
@@ -345,7 +388,9 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
         let (id, call_id) = (fields.text("messageId"), fields.text("toolCallId"));
-        let content = fields.get("content").ok_or_else(|| missing("content"))?;
+        let content = fields.get("content").filter(|content| !content.is_null());
+        let content = content.ok_or_else(|| missing("content"))?;
+        check_content(content)?;
         if self.call(call_id).is_none() {
             self.violation("result_of_unknown", call_id, sink);
         }
@@ -372,6 +417,12 @@ impl Run {
             *known = result;
             return;
         }
+        self.insert_result(result, maker);
+    }
+
+    /// Adds a result after this place of its call's message, and the results that follow it.
+    fn insert_result(&mut self, result: conversation::Message, maker: Option<usize>) {
+        let messages = &mut self.conversation.messages;
         let mut at = maker.map_or(messages.len(), |maker| maker + 1);
         while messages.get(at).is_some_and(|message| message.role() == "tool") {
             at += 1;
@@ -387,6 +438,22 @@ impl Run {
         }
     }
 
+    /// Moves the result of a call that has just begun behind it: providers refuse a result before its call.
+    fn move_result(&mut self, call_id: &str) {
+        let messages = &mut self.conversation.messages;
+        let is_result =
+            |message: &conversation::Message| message.role() == "tool" && message.call_id() == call_id;
+        let Some(at) = messages.iter().rposition(is_result) else { return };
+        let result = messages.remove(at);
+        for message in &mut self.messages {
+            if let Some(place) = message.place.as_mut().filter(|place| **place > at) {
+                *place -= 1;
+            }
+        }
+        let maker = self.call(call_id).and_then(|call| self.messages.get(call.message)?.place);
+        self.insert_result(result, maker);
+    }
+
     /// Reports the result of a call.
     pub(super) fn respond(
         &mut self,
@@ -395,10 +462,11 @@ impl Run {
         content: &Value<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        if !matches!(content, Value::String(_) | Value::Array(_)) {
-            return Err("`content` is neither a string nor a list of parts".to_owned());
-        }
+        check_content(content)?;
         self.note_answered(call_id, false);
+        if self.call(call_id).is_none() {
+            self.calls.early.push(call_id.to_owned());
+        }
         let thread_id = self.thread_of_call(call_id);
         let id = if id == call_id || id.is_empty() { self.next_id() } else { id.to_owned() };
         let mut response = event("tool.response", id, &thread_id);
@@ -410,4 +478,12 @@ impl Run {
         self.emit(&response, sink);
         Ok(())
     }
+}
+
+/// Checks the content of a result.
+fn check_content(content: &Value<'_>) -> Result<(), Problem> {
+    if matches!(content, Value::String(_) | Value::Array(_)) {
+        return Ok(());
+    }
+    Err("`content` is neither a string nor a list of parts".to_owned())
 }

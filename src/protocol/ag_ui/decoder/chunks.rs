@@ -31,7 +31,12 @@ impl Run {
             return;
         }
         match kind {
-            Kind::Raw | Kind::Activity | Kind::Encrypted | Kind::SubagentStarted | Kind::Chunk => {}
+            Kind::Raw
+            | Kind::Activity
+            | Kind::Encrypted
+            | Kind::SubagentStarted
+            | Kind::Chunk
+            | Kind::Unknown => {}
             Kind::RunStarted | Kind::RunFinished | Kind::RunError | Kind::MessagesSnapshot => {
                 self.close_all_chunks(sink);
             }
@@ -108,7 +113,7 @@ impl Run {
             }
             ChunkKind::Call => {
                 if is_new {
-                    self.call_start(fields, sink)?;
+                    self.call_chunk_start(&id, fields, sink)?;
                 }
                 self.call_arguments(fields, sink)
             }

@@ -9,6 +9,7 @@ use crate::protocol::EventSink;
 use super::super::conversation::Message;
 use super::super::errors::own;
 use super::super::waiting::{Asked, legacy_suspension, question, suspension};
+use super::calls::Call;
 use super::{Run, event, put, with_text};
 
 /// The state of a stream.
@@ -34,6 +35,9 @@ pub(super) enum Hold {
     Failed { message: String, code: String, metrics: Option<Object<'static>> },
 }
 
+/// The message of an error that has none.
+const UNEXPLAINED: &str = "the server reports an error, and does not say which";
+
 /// The token counts: the server's name of each, and its name in a turn's metrics. The first three are always present.
 const TOKENS: [(&str, &str); 6] = [
     ("inputTokens", "total_input_tokens"),
@@ -57,12 +61,17 @@ impl Run {
 
     /// Begins a run. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
+        let id = fields.text("runId");
+        let is_told_again = self.is_open() && (id.is_empty() || id == self.run_id);
         self.phase = Phase::Open;
-        if self.runs == 0 && !fields.text("runId").is_empty() {
-            fields.text("runId").clone_into(&mut self.start.run_id);
+        if self.runs == 0 && !id.is_empty() {
+            id.clone_into(&mut self.start.run_id);
         }
-        self.runs += 1;
-        self.asked.clear();
+        if !is_told_again {
+            self.runs += 1;
+            id.clone_into(&mut self.run_id);
+            self.asked.clear();
+        }
         let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();
         let given = given.iter().filter_map(Value::as_object).filter_map(Message::read);
         for message in given.filter(|message| matches!(message.role(), "user" | "tool")) {
@@ -78,19 +87,29 @@ impl Run {
         }
     }
 
+    /// Takes the end of the run. A run has one end: of two, the first counts, unless only the second has an outcome.
     pub(super) fn run_finished(&mut self, fields: &mut Object<'_>) {
         let outcome = match fields.get_mut("outcome").map(std::mem::take) {
             Some(Value::Object(outcome)) => outcome.into_owned(),
             _ => Object::new(),
         };
+        let has_ended = match &self.phase {
+            Phase::Held(Hold::Failed { .. }) => true,
+            Phase::Held(Hold::Finished { outcome: first, .. }) => outcome.is_empty() || !first.is_empty(),
+            _ => false,
+        };
+        if has_ended {
+            return;
+        }
         let result = fields.get_mut("result").map(std::mem::take).unwrap_or_default().into_owned();
         self.phase = Phase::Held(Hold::Finished { outcome, result, metrics: metrics(fields) });
     }
 
     /// Takes the failure of the run, which may have finished before.
     pub(super) fn run_error(&mut self, fields: &Object<'_>, sink: &mut dyn EventSink) {
-        let message = own(fields.text("message")).to_owned();
-        let code = fields.text("code").to_owned();
+        let message = words(fields, "message");
+        let message = if message.is_empty() { UNEXPLAINED } else { own(&message) }.to_owned();
+        let code = words(fields, "code");
         let mut error = event("server.error", self.next_id(), "");
         put(&mut error, "message", &message);
         if !code.is_empty() {
@@ -206,16 +225,24 @@ impl Run {
         for call in &self.calls.list {
             let is_named = match named {
                 Some(named) => named.iter().any(|id| id.as_str() == Some(&call.id)),
-                None => call.run == self.runs && call.run > 0 && !call.is_answered(),
+                None => call.run == Some(self.runs) && !call.is_answered(),
             };
-            // Calls of tools that the page did not declare are the server's.
-            let is_own = self.start.own_tools.contains(&call.name);
-            if is_named && is_own && !asked.contains(&&*call.id) {
+            if is_named && self.is_own(call) && !asked.contains(&&*call.id) {
                 let id = self.question_id(questions.len());
                 questions.push(question("tool.response_required", id, &self.asked_about(&call.id), None));
             }
         }
         questions
+    }
+
+    /// Whether a call is of a tool that the page has declared. All others are the server's.
+    fn is_own(&self, call: &Call) -> bool {
+        self.start.own_tools.contains(&call.name)
+    }
+
+    /// Whether only the page can answer a call.
+    pub(super) fn is_for_page(&self, call: &Call) -> bool {
+        self.is_own(call) && !call.is_answered()
     }
 
     fn question_id(&self, before: usize) -> String {
@@ -236,6 +263,15 @@ impl Run {
             message_id: message.map_or("", |message| &message.id),
             thread_id: message.map_or(MAIN_THREAD, |message| &message.thread_id),
         }
+    }
+}
+
+/// A text of an error. Servers may send a number or an object there, and the error counts all the same.
+fn words(fields: &Object<'_>, name: &str) -> String {
+    match fields.get(name) {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.to_string(),
+        Some(other) => other.to_json(),
     }
 }
 

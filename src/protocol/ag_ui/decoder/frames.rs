@@ -67,7 +67,7 @@ frames! {
     "TOOL_CALL_CHUNK" Chunk "?toolCallId ?toolCallName ?parentMessageId ?delta ?subagentRunId";
     "RUN_STARTED" RunStarted "";
     "RUN_FINISHED" RunFinished "";
-    "RUN_ERROR" RunError "message ?code";
+    "RUN_ERROR" RunError "";
     "STEP_STARTED" Step "stepName";
     "STEP_FINISHED" Step "stepName";
     "STATE_SNAPSHOT" State "";

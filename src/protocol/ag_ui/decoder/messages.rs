@@ -141,20 +141,20 @@ impl Run {
         sink: &mut dyn EventSink,
     ) -> usize {
         let thread_id = self.thread_of(fields, sink);
-        let key = key(role, id);
-        let is_known = self.names.get(&key).is_some();
-        let number = self.message_number(&key, role, &thread_id, None);
-        if self.messages.get(number).is_some_and(|message| message.place.is_none() && !is_known) {
-            let mut message = conversation::Message::new(id, role);
-            message.put_texts(&["name", "subagentRunId"], fields);
-            self.conversation.messages.push(message);
-            let place = self.conversation.messages.len() - 1;
-            if let Some(message) = self.messages.get_mut(number) {
-                message.place = Some(place);
-            }
-        }
+        let number = self.message_number(&key(role, id), role, &thread_id, None);
+        self.keep(number, id, role, fields);
         self.add_metadata(number, fields);
         number
+    }
+
+    /// Adds a message to the conversation, if it is not there: it is new, or a snapshot has dropped it and it goes on.
+    pub(super) fn keep(&mut self, number: usize, id: &str, role: &str, fields: &Object<'_>) {
+        let unkept = self.messages.get_mut(number).filter(|message| message.place.is_none());
+        let Some(message) = unkept else { return };
+        message.place = Some(self.conversation.messages.len());
+        let mut kept = conversation::Message::new(id, role);
+        kept.put_texts(&["name", "subagentRunId"], fields);
+        self.conversation.messages.push(kept);
     }
 
     pub(super) fn add_metadata(&mut self, number: usize, fields: &Object<'_>) {

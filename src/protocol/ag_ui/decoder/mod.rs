@@ -59,8 +59,9 @@ struct Run {
     emitted: u64,
     is_begun: bool,
     phase: Phase,
-    /// The number of runs so far.
+    /// The number of runs so far, and the id of the last one.
     runs: u64,
+    run_id: String,
     repeat: Repeat,
     conversation: Conversation,
     /// The messages by their ids on the wire; keys of reasoning begin with a NUL character.

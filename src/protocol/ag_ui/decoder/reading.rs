@@ -247,7 +247,7 @@ impl Run {
             let kept =
                 self.conversation.messages.get(place)?.calls.iter().find(|one| one.id() == known.id)?;
             let is_whole = without_space(&kept.arguments).eq(without_space(&call.arguments));
-            let is_it = known.run > 0
+            let is_it = known.is_of_turn()
                 && known.name == call.name()
                 && !ids.has(&known.id)
                 && (is_whole || call.arguments.starts_with(&kept.arguments));

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "JSON is written where it is used")]
 
 mod chunks;
+mod disorder;
 mod endings;
 mod errors;
 mod history;

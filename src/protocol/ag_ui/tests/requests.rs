@@ -22,18 +22,21 @@ fn a_first_run_has_every_list() {
     assert_eq!(sent(&message("Hi".into()), &json!({})).expect("a request"), expected);
 }
 
-/// A message whose run never answered is there already; one that was answered is another one.
+/// A message whose run failed without an answer is there already. One whose run ended well is another one, even if that
+/// answered without a text.
 #[test]
 fn a_message_that_is_said_again_is_sent_once() {
     let earlier = json!({"id": "earlier:0", "role": "user", "content": "Hi"});
     let answer = json!({"id": "a", "role": "assistant", "content": "Yes"});
-    for (before, text, ids) in [
-        (json!([earlier]), "Hi", json!(["t:0"])),
-        (json!([earlier]), "Ho", json!(["earlier:0", "t:0"])),
-        (json!([earlier, answer]), "Hi", json!(["earlier:0", "a", "t:0"])),
-        (json!([earlier, answer, earlier]), "Hi", json!(["earlier:0", "a", "t:0"])),
+    let failed = json!({"earlier": {"status": "error"}});
+    for (before, ends, text, ids) in [
+        (json!([earlier]), &failed, "Hi", json!(["t:0"])),
+        (json!([earlier]), &failed, "Ho", json!(["earlier:0", "t:0"])),
+        (json!([earlier]), &json!({}), "Hi", json!(["earlier:0", "t:0"])),
+        (json!([earlier, answer]), &failed, "Hi", json!(["earlier:0", "a", "t:0"])),
+        (json!([earlier, answer, earlier]), &failed, "Hi", json!(["earlier:0", "a", "t:0"])),
     ] {
-        let body = sent(&message(text.into()), &json!({"conversation": {"messages": before}}));
+        let body = sent(&message(text.into()), &json!({"conversation": {"messages": before, "ends": ends}}));
         let sent = body.expect("a request")["messages"].as_array().expect("messages").clone();
         assert_eq!(
             sent.iter().map(|message| message["id"].clone()).collect::<Json>(),
