@@ -69,14 +69,34 @@ impl Conversation {
         }
     }
 
+    /// The turns, oldest first: the id of each, and its messages. A turn is everything from the user's messages to the
+    /// next ones; the answers in between continue it. Messages before the user's first one belong to no turn, unless
+    /// they are the agent's.
+    pub(super) fn turns(&self) -> Vec<(&str, &[Message])> {
+        let mut ids = crate::names::Names::default();
+        let mut turns = Vec::new();
+        let mut rest = &*self.messages;
+        while let Some((first, others)) = rest.split_first() {
+            let said_at_once = others.iter().take_while(|other| is_said_with(first, other)).count();
+            let answers = others.iter().skip(said_at_once).position(|message| message.role() == "user");
+            let len = 1 + answers.map_or(others.len(), |answers| said_at_once + answers);
+            let (messages, after) = rest.split_at_checked(len).unwrap_or_default();
+            if messages.iter().any(|message| matches!(message.role(), "user" | "assistant")) {
+                // Ids of a conversation that the page brought can be of any form.
+                let id = turn_in(first.id());
+                turns.push((if ids.number(id).1 { id } else { first.id() }, messages));
+            }
+            rest = after;
+        }
+        turns
+    }
+
     /// Notes how the last turn ended; nothing if it is done.
     pub(super) fn end_turn(&mut self, state: Option<Object<'static>>) {
-        let is_user = |message: &&Message| message.role() == "user";
-        let Some(first) = self.messages.iter().rfind(is_user).or(self.messages.first()) else { return };
-        let id = cut(first.id(), b':').0;
-        self.ends.remove(id);
+        let Some(id) = self.turns().last().map(|(id, _)| (*id).to_owned()) else { return };
+        self.ends.remove(&id);
         if let Some(state) = state {
-            self.ends.add(id.to_owned(), state.into());
+            self.ends.add(id, state.into());
         }
     }
 
@@ -84,7 +104,7 @@ impl Conversation {
     pub(super) fn before(mut self, turn_id: &str) -> Self {
         self.open_run = self.open_run.filter(|run| run.turn_id == turn_id);
         if let Some(run) = &self.open_run {
-            let is_of_run = |message: &Message| cut(message.id(), b':').0 == turn_id;
+            let is_of_run = |message: &Message| turn_in(message.id()) == turn_id;
             let begin = self.messages.iter().position(is_of_run);
             self.messages.truncate(begin.unwrap_or(self.messages.len()));
             self.state.clone_from(&run.state);
@@ -174,7 +194,7 @@ impl Conversation {
                 && known.text == said.text
                 && known.get("content") == said.get("content")
         };
-        let has_failed = |message: &Message| self.ends.contains(cut(message.id(), b':').0);
+        let has_failed = |message: &Message| self.ends.contains(turn_in(message.id()));
         if !before.iter().skip(first).all(has_failed) || !before.iter().skip(first).zip(said).all(is_same) {
             return Vec::new();
         }
@@ -182,7 +202,7 @@ impl Conversation {
         let before = self.messages.split_off(first);
         self.messages.append(&mut said);
         for message in &before {
-            self.ends.remove(cut(message.id(), b':').0);
+            self.ends.remove(turn_in(message.id()));
         }
         before
     }
@@ -197,6 +217,18 @@ impl Conversation {
                 || message.fields.contains("encryptedValue")
         });
     }
+}
+
+/// The id of the turn in the id of a user's message, which is the turn's, a colon and a number.
+fn turn_in(id: &str) -> &str {
+    cut(id, b':').0
+}
+
+/// Whether a user said both messages at once: an input can have several.
+fn is_said_with(first: &Message, other: &Message) -> bool {
+    let (turn, number) = cut(other.id(), b':');
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    first.role() == "user" && other.role() == "user" && is_number && turn == turn_in(first.id())
 }
 
 impl Message {

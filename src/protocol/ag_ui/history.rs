@@ -1,14 +1,12 @@
 //! Turns the client's conversation into turns and their events, for a page that was reloaded.
 //!
-//! No server is asked. A turn is everything from a user's message to the next one; the answers in between continue it.
-//! The id of a user's message begins with that of its turn, so turns have the same ids as before.
+//! No server is asked. The id of a user's message begins with that of its turn, so turns have the same ids as before.
 
 use crate::error::sentence;
 use crate::event::MAIN_THREAD;
 use crate::json::{Object, Value, write_u64};
 use crate::protocol::fields::{event, put, with_text};
 use crate::protocol::{Call, body::page};
-use crate::text::cut;
 
 use super::conversation::{Conversation, Message};
 use super::parts::{read_content, text_of};
@@ -19,7 +17,9 @@ pub(super) fn read(call: Call, params: &Object<'_>) -> Option<Value<'static>> {
         return None;
     }
     let conversation = Conversation::of(params.object("terms").unwrap_or(const { &Object::new() }));
-    let turns = turns(&conversation);
+    let turns = conversation.turns().into_iter();
+    let turns: Vec<_> =
+        turns.map(|(id, messages)| Turn { id, messages, end: conversation.ends.object(id) }).collect();
     let mut items = Vec::new();
     let mut before = Value::Null;
     for (at, turn) in turns.iter().enumerate() {
@@ -51,23 +51,6 @@ struct Turn<'c> {
     messages: &'c [Message],
     /// How it ended, unless it is done.
     end: Option<&'c Object<'static>>,
-}
-
-/// The turns, oldest first. Messages before the user's first one belong to no turn, unless they are the agent's.
-fn turns(conversation: &Conversation) -> Vec<Turn<'_>> {
-    let mut turns = Vec::new();
-    let mut rest = &*conversation.messages;
-    while let Some((first, others)) = rest.split_first() {
-        let is_user = |message: &Message| message.role() == "user";
-        let len = 1 + others.iter().position(is_user).unwrap_or(others.len());
-        let (messages, after) = rest.split_at_checked(len).unwrap_or_default();
-        if messages.iter().any(|message| matches!(message.role(), "user" | "assistant")) {
-            let id = cut(first.id(), b':').0;
-            turns.push(Turn { id, messages, end: conversation.ends.object(id) });
-        }
-        rest = after;
-    }
-    turns
 }
 
 impl Turn<'_> {

@@ -1,5 +1,6 @@
 //! Node's test runner: its files, how many run at a time, and its programs.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::command::{Shown, show};
+use crate::progress::begin;
 use crate::test::report::Verdict;
 use crate::test::session::{LIMIT, Session};
 use crate::test::side_by_side;
@@ -22,6 +24,8 @@ const WAITING: [(&str, usize); 4] =
 pub(super) struct NodeTests {
     /// The runner without a file, to query it.
     pub(super) runner: Command,
+    /// What distinguishes these tests from others of the same files: the engine they run in.
+    pub(super) variant: &'static str,
     files: Vec<PathBuf>,
     /// How many files run at a time.
     at_once: usize,
@@ -45,7 +49,8 @@ impl NodeTests {
         runner.args(["--test", "--test-reporter=spec", "--test-timeout=600000"]).current_dir(directory);
         session.scope.tell(&mut runner);
         let waiting = WAITING.iter().find(|(waiting, _)| directory.ends_with(waiting));
-        Self { runner, files: files.into_iter().collect(), at_once: waiting.map_or(1, |(_, count)| *count) }
+        let files = files.into_iter().collect();
+        Self { runner, variant: "", files, at_once: waiting.map_or(1, |(_, count)| *count) }
     }
 
     /// Adds files.
@@ -55,10 +60,25 @@ impl NodeTests {
 
     /// Runs them and counts their tests. Files that fail run a second time, alone.
     pub(super) fn run(&self, session: &Session<'_>) -> Result<Verdict> {
-        let name =
-            |file: &PathBuf| file.strip_prefix(session.project.root()).unwrap_or(file).display().to_string();
-        let run = |file: &PathBuf| self.run_file(file);
-        side_by_side::run(session, &self.files, self.at_once, name, run).map(Verdict::Counted)
+        Self::run_all(session, std::slice::from_ref(self))
+    }
+
+    /// Runs several groups as one, so that no group waits for the last file of the one before.
+    pub(super) fn run_all(session: &Session<'_>, groups: &[Self]) -> Result<Verdict> {
+        let mut jobs: Vec<(&Self, &PathBuf)> =
+            groups.iter().flat_map(|group| group.files.iter().map(move |file| (group, file))).collect();
+        // What takes long begins early, so that it does not run last and alone: the largest files have the most tests.
+        jobs.sort_by_key(|(_, file)| Reverse(fs::metadata(file).map_or(0, |file| file.len())));
+        let at_once = groups.iter().map(|group| group.at_once).max().unwrap_or(1);
+        let name = |(group, file): &(&Self, &PathBuf)| {
+            let path = file.strip_prefix(session.project.root()).unwrap_or(file).display();
+            format!("{path} {}", group.variant).trim_end().to_owned()
+        };
+        let run = |job: &(&Self, &PathBuf)| {
+            begin(&name(job));
+            job.0.run_file(job.1)
+        };
+        side_by_side::run(session, &jobs, at_once, name, run).map(Verdict::Counted)
     }
 
     /// A file may have no test for the current engine.

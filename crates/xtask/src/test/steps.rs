@@ -212,11 +212,13 @@ fn e2e(session: &Session<'_>) -> Result<Verdict> {
     demo::build_page(session.project)?;
     session.test_packages()?;
     let quick = session.scope.of("some", "all", "files of tests in Firefox and WebKit") == "some";
-    let mut played = Tally::default();
-    for (engine, entry) in
-        [("chromium", "index"), ("firefox", "index"), ("webkit", "index"), ("chromium", "nowasm")]
-    {
-        begin(&format!("e2e: in {engine}, with the package's {entry}.js"));
+    let mut groups = Vec::new();
+    for (engine, entry, variant) in [
+        ("chromium", "index", "in Chromium"),
+        ("firefox", "index", "in Firefox"),
+        ("webkit", "index", "in WebKit"),
+        ("chromium", "nowasm", "in Chromium, with nowasm.js"),
+    ] {
         let directory = session.project.path("tests/e2e");
         let files = test_files(&directory)?.into_iter().filter(|path| {
             let name = path.file_name().map(|name| name.to_string_lossy().replace(".test.mjs", ""));
@@ -230,15 +232,14 @@ fn e2e(session: &Session<'_>) -> Result<Verdict> {
             }
         });
         let mut tests = NodeTests::of(session, &directory, files);
+        tests.variant = variant;
         tests.runner.env("TURNWIRE_ENGINE", engine).env("TURNWIRE_ENTRY", entry);
         tests.runner.env("TURNWIRE_RELAY", session.relay()?);
         session.engines()?.tell(&mut tests.runner);
         in_browser(session, &mut tests.runner)?;
-        if let Verdict::Counted(tally) = tests.run(session)? {
-            played.add(tally);
-        }
+        groups.push(tests);
     }
-    Ok(Verdict::Counted(played))
+    NodeTests::run_all(session, &groups)
 }
 
 /// What a quick run has of the frameworks, by `tests/bindings/frameworks.mjs`, and all of them.
@@ -265,9 +266,8 @@ fn bindings(session: &Session<'_>) -> Result<Verdict> {
     check(session.scope.tell(&mut build))?;
     let files = session.scope.of(1, BINDINGS_ELSEWHERE.len(), "files of tests in Firefox and WebKit");
     let pages = session.scope.of(1, BINDINGS_IN_FIREFOX.len(), "files of tests of whole pages in Firefox");
-    let mut played = Tally::default();
-    for engine in ["chromium", "firefox", "webkit"] {
-        begin(&format!("bindings: in {engine}"));
+    let mut groups = Vec::new();
+    for (engine, variant) in [("chromium", "in Chromium"), ("firefox", "in Firefox"), ("webkit", "in WebKit")] {
         let mut tests = if engine == "chromium" {
             NodeTests::in_directory(session, "tests/bindings")?
         } else {
@@ -278,14 +278,13 @@ fn bindings(session: &Session<'_>) -> Result<Verdict> {
                 .map(|name| directory.join(format!("{name}.test.mjs")));
             NodeTests::of(session, &directory, files)
         };
+        tests.variant = variant;
         tests.runner.env("TURNWIRE_ENGINE", engine);
         session.engines()?.tell(&mut tests.runner);
         in_browser(session, &mut tests.runner)?;
-        if let Verdict::Counted(tally) = tests.run(session)? {
-            played.add(tally);
-        }
+        groups.push(tests);
     }
-    Ok(Verdict::Counted(played))
+    NodeTests::run_all(session, &groups)
 }
 
 fn engines(session: &Session<'_>) -> Result<Verdict> {

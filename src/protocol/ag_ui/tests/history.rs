@@ -216,3 +216,23 @@ fn what_subagents_said_is_in_their_threads() {
         ]
     );
 }
+
+/// An input can have several messages. The ids of a conversation that the page brings can be of any form.
+#[test]
+fn a_turn_is_what_was_said_at_once() {
+    let said = |id: &str| json!({"id": id, "role": "user", "content": id});
+    let answer = |id: &str| json!({"id": id, "role": "assistant", "content": "Yes"});
+    for (messages, expected) in [
+        (json!([said("t1:0"), said("t1:1"), answer("a"), said("t2:0")]), json!([["t1", 2], ["t2", 1]])),
+        (
+            json!([said("user:1"), answer("assistant:1"), said("user:2"), answer("b")]),
+            json!([["user", 1], ["user:2", 1]]),
+        ),
+        (json!([said("1"), said("2"), answer("a")]), json!([["1", 1], ["2", 1]])),
+    ] {
+        let turns = listed(Call::ListTurns, &json!({"messages": messages}), &json!({}));
+        let inputs =
+            turns.iter().map(|turn| json!([turn["id"], turn["input"].as_array().expect("a list").len()]));
+        assert_eq!(inputs.collect::<Json>(), expected, "{messages}");
+    }
+}
