@@ -313,7 +313,9 @@ impl SessionTurn {
                 self.driver.reader().capabilities().has_answers_apart() && !index.pending().is_empty();
             let messages = index.messages().iter().filter(|_| continue_message);
             let messages = messages.map(|message| message.id.clone()).collect();
-            let pending = Pending::Known(index.pending().to_vec());
+            // Whether the server took the answers of a turn that failed is not known. They can be given again.
+            let may_wait = machine.status() == TurnStatus::Error && self.driver.input().answer_count() > 0;
+            let pending = if may_wait { Pending::Unknown } else { Pending::Known(index.pending().to_vec()) };
             let paused = PausedStream { events: machine.cursor().last(), messages };
             session.turn_ended(self.key, pending, paused);
         } else if self.driver.reader().capabilities().has_client_ids() {

@@ -15,6 +15,9 @@ pub(super) struct Conversation {
     pub(super) state: Option<Value<'static>>,
     /// The events of the pending actions.
     pub(super) required_actions: Vec<Value<'static>>,
+    /// The events of the interrupts that were answered by runs none of which has succeeded. The server may not have taken
+    /// the answers.
+    pub(super) unconfirmed_actions: Vec<Value<'static>>,
     /// The run that has not ended here, if its server repeats runs.
     pub(super) open_run: Option<OpenRun>,
     /// The ends of unsuccessful turns, by their ids.
@@ -56,10 +59,12 @@ impl Conversation {
         let kept = Value::parse(terms.text("conversation")).unwrap_or_default();
         let kept = kept.as_object().unwrap_or(const { &Object::new() });
         let messages = kept.array("messages").iter().filter_map(Value::as_object);
+        let actions = |name: &str| kept.array(name).iter().cloned().map(Value::into_owned).collect();
         Self {
             messages: messages.filter_map(Message::read).collect(),
             state: kept.get("state").cloned().map(Value::into_owned),
-            required_actions: kept.array("required_actions").iter().cloned().map(Value::into_owned).collect(),
+            required_actions: actions("required_actions"),
+            unconfirmed_actions: actions("unconfirmed_actions"),
             open_run: kept.object("open_run").map(|run| OpenRun {
                 turn_id: run.text("turn_id").to_owned(),
                 state: run.get("state").cloned().map(Value::into_owned),
@@ -119,8 +124,12 @@ impl Conversation {
         if let Some(state) = &self.state {
             kept.set("state", state.clone());
         }
-        if !self.required_actions.is_empty() {
-            kept.set("required_actions", self.required_actions.clone().into());
+        let actions = [
+            ("required_actions", &self.required_actions),
+            ("unconfirmed_actions", &self.unconfirmed_actions),
+        ];
+        for (name, actions) in actions.into_iter().filter(|(_, actions)| !actions.is_empty()) {
+            kept.set(name, actions.clone().into());
         }
         if let Some(run) = &self.open_run {
             let mut open = with_text("turn_id", &run.turn_id);
@@ -141,11 +150,22 @@ impl Conversation {
         self.messages.iter().map(|message| message.to_object().into()).collect()
     }
 
-    /// The call in the event of a pending action, whose id is that of a call or an interrupt.
+    /// The call in the event of an action that can be answered. Its id is that of a call or an interrupt.
     pub(super) fn action(&self, id: &str) -> Option<&Object<'static>> {
-        let events = self.required_actions.iter().filter_map(Value::as_object);
-        let mut asked = events.filter_map(|event| event.array("tool_calls").first()?.as_object());
-        asked.find(|asked| asked.text("id") == id)
+        let events = self.required_actions.iter().chain(&self.unconfirmed_actions);
+        events.filter_map(asked).find(|asked| asked.text("id") == id)
+    }
+
+    /// A run begins: it answers the pending actions. Results of calls are in the conversation from now on.
+    pub(super) fn begin_answers(&mut self) {
+        let is_interrupt =
+            |event: &Value<'static>| asked(event).is_some_and(|asked| asked.contains("suspension"));
+        self.unconfirmed_actions.extend(self.required_actions.drain(..).filter(is_interrupt));
+    }
+
+    /// A call has its result, so the server has taken the answer about it.
+    pub(super) fn confirm(&mut self, call_id: &str) {
+        self.unconfirmed_actions.retain(|event| asked(event).is_none_or(|asked| asked.text("id") != call_id));
     }
 
     /// Whether the pending action with this id is about no call.
@@ -217,6 +237,11 @@ impl Conversation {
                 || message.fields.contains("encryptedValue")
         });
     }
+}
+
+/// The call in the event of an action.
+fn asked<'e>(event: &'e Value<'static>) -> Option<&'e Object<'static>> {
+    event.as_object()?.array("tool_calls").first()?.as_object()
 }
 
 /// The id of the turn in the id of a user's message, which is the turn's, a colon and a number.

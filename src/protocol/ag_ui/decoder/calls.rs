@@ -464,6 +464,7 @@ impl Run {
     ) -> Result<(), Problem> {
         check_content(content)?;
         self.note_answered(call_id, false);
+        self.conversation.confirm(call_id);
         if self.call(call_id).is_none() {
             self.calls.early.push(call_id.to_owned());
         }

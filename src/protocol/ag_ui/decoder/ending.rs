@@ -168,6 +168,7 @@ impl Run {
         state.set("output", output.map_or(Value::Null, Value::Object));
         let questions: Vec<Value<'_>> = questions.into_iter().map(Value::Object).collect();
         self.conversation.required_actions.clone_from(&questions);
+        self.conversation.unconfirmed_actions.clear();
         state.set("required_actions", questions.into());
         if !outcome.text("type").is_empty() {
             state.set("termination", with_text("type", outcome.text("type")).into());

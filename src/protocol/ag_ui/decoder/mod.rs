@@ -197,7 +197,7 @@ impl Run {
         conversation.open_run =
             (Recovery::of_terms(terms) != Recovery::None).then(|| open.unwrap_or_else(begins));
         let answers = input::add(&mut conversation, &params).map(|sent| sent.answers).unwrap_or_default();
-        conversation.required_actions.clear();
+        conversation.begin_answers();
         let mut unfinished = with_text("status", "error");
         put(&mut unfinished, "message", UNFINISHED);
         put(&mut unfinished, "code", "incomplete");

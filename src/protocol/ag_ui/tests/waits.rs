@@ -399,3 +399,25 @@ fn a_tool_of_the_page_that_failed_says_so_twice() {
         assert_eq!((&sent["content"], &sent["error"]), (&json!(content), &expected));
     }
 }
+
+/// A server that refuses an answer still waits for it, and so does one that never got it.
+#[test]
+fn an_answer_whose_run_failed_can_be_given_again() {
+    let asked = interrupt(json!({"id": "i", "reason": "tool_call", "toolCallId": "c"}));
+    let first = ends(&calls("c", "delete", "{}", "m"), asked);
+    let input = json!([approval("c", json!({"status": "allow"}))]);
+    let resumed = |frames: &[Json]| {
+        let terms = json!({"conversation": first.kept()});
+        Turn::with(&input, &terms).feed(&[started()]).feed(frames).end()
+    };
+    let refused = json!({"type": "RUN_ERROR", "message": "no", "code": "APPROVAL_RESUME_INVALID"});
+    for frames in [vec![], vec![refused.clone()]] {
+        let failed = resumed(&frames);
+        assert_eq!(answered(&failed, &input)["resume"], answered(&first, &input)["resume"], "{frames:?}");
+    }
+    for frames in [vec![result("r", "c", "1"), refused], vec![finished()]] {
+        let over = resumed(&frames);
+        let again = sent(&input, &json!({"conversation": over.kept()}));
+        assert!(again.is_err(), "{frames:?}");
+    }
+}
