@@ -119,14 +119,20 @@ impl EventIndex {
         self.changes.message(slot, &mut self.messages, true);
     }
 
-    /// Removes all actions: a later turn has answered them.
+    /// Removes all actions: a later turn has answered them. Where a result was asked for, that turn has it.
     pub fn resolve_actions(&mut self) {
+        for action in self.pending.iter().filter(|action| action.kind == PendingKind::Response) {
+            let message = action.slot.and_then(|slot| self.messages.get_mut(slot));
+            if let Some(call) = message.and_then(|message| message.call_mut(&action.id)) {
+                call.is_answered = true;
+            }
+        }
         self.remove_actions(&|_| true);
     }
 
     /// Removes all actions, and cancels the calls without a result: a later turn has discarded them.
     pub fn discard_actions(&mut self) {
-        self.resolve_actions();
+        self.remove_actions(&|_| true);
         for slot in 0..self.messages.len() {
             let Some(message) = self.messages.get_mut(slot) else { return };
             for call in message.calls.iter_mut().flatten().filter(|call| call.response.is_empty()) {

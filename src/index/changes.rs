@@ -210,7 +210,7 @@ impl EventIndex {
     }
 
     fn call_status(&self, slot: usize, call: &MessageCall) -> &'static str {
-        if call.response().is_some() {
+        if call.response().is_some() || call.is_answered {
             return "done";
         }
         if call.is_cancelled {

@@ -27,6 +27,8 @@ pub struct MessageCall {
     pub(crate) progress: Json,
     /// Its output while it runs.
     pub(crate) output: Part<Output, { ToolOutputs::COUNT }>,
+    /// Whether a later turn brought its result.
+    pub is_answered: bool,
     /// Whether it was cancelled, so that it gets no result.
     pub is_cancelled: bool,
 }
@@ -45,6 +47,7 @@ impl MessageCall {
             response: Json::new(),
             progress: Json::new(),
             output: Part::default(),
+            is_answered: false,
             is_cancelled: false,
         }
     }

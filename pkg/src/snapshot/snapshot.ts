@@ -125,7 +125,7 @@ export interface ToolCallSnapshot {
   readonly tool_info: ToolInfo | null;
   /** How far the call is. */
   readonly status: "streaming" | "running" | "approval_required" | "response_required" | "cancelled" | "done";
-  /** The result; `null` until there is one. */
+  /** The result; `null` until there is one, and if the page gave it: then the next turn has it. */
   readonly response: ToolCallResponse | null;
   /** The sub-agent's thread that this call started. */
   readonly thread_id: string | null;

@@ -239,3 +239,21 @@ fn other_messages_leave_actions_alone() {
     );
     assert_eq!(super::mirror::take(&mut index).document.get("turn"), None);
 }
+
+/// The answer to a question is the call's result. An approved call has yet to run, and a discarded one never will.
+#[test]
+fn a_question_that_a_later_turn_answers_is_done() {
+    for (ends, expected) in [
+        (EventIndex::resolve_actions as fn(&mut EventIndex), ["done", "running"]),
+        (EventIndex::discard_actions, ["cancelled", "cancelled"]),
+    ] {
+        let mut index = index_of(&[]);
+        feed(&mut index, &asked("main", "m", "a"));
+        feed(&mut index, &asked("main", "n", "b"));
+        feed(&mut index, [&turn_done(&[question("main", &["a"], "m"), approval("main", &["b"], "n")])]);
+        ends(&mut index);
+        let mirror = Mirror::of(index);
+        let statuses = mirror.messages.iter().map(|message| message.head["tool_calls"][0]["status"].clone());
+        assert!(statuses.eq(expected));
+    }
+}
