@@ -249,10 +249,10 @@ impl Run {
         if let Some(message) = self.kept(message) {
             message.calls.push(conversation::Call::new(id, name));
         }
-        if let Some(early) = early {
+        let early = early.and_then(|early| {
             self.calls.early.remove(early);
-            self.move_result(id);
-        }
+            self.move_result(id)
+        });
         self.add_call_metadata(id, fields);
         self.show(message, sink);
         let mut piece = object("index", u64::from(index).into());
@@ -262,7 +262,8 @@ impl Run {
         function.set("arguments", "".into());
         piece.set("function", function.into());
         self.emit_piece(message, piece, sink);
-        Ok(())
+        // Reported again: now the call is there.
+        early.map_or(Ok(()), |(result, content)| self.respond(&result, id, &content, sink))
     }
 
     /// Adds a known call to the conversation again, if a snapshot has dropped it.
@@ -438,13 +439,15 @@ impl Run {
         }
     }
 
-    /// Moves the result of a call that has just begun behind it: providers refuse a result before its call.
-    fn move_result(&mut self, call_id: &str) {
+    /// Moves the result of a call that has just begun behind it: providers refuse a result before its call. Returns its
+    /// id and its content.
+    fn move_result(&mut self, call_id: &str) -> Option<(String, Value<'static>)> {
         let messages = &mut self.conversation.messages;
         let is_result =
             |message: &conversation::Message| message.role() == "tool" && message.call_id() == call_id;
-        let Some(at) = messages.iter().rposition(is_result) else { return };
+        let at = messages.iter().rposition(is_result)?;
         let result = messages.remove(at);
+        let told = (result.id().to_owned(), result.content()?);
         for message in &mut self.messages {
             if let Some(place) = message.place.as_mut().filter(|place| **place > at) {
                 *place -= 1;
@@ -452,6 +455,7 @@ impl Run {
         }
         let maker = self.call(call_id).and_then(|call| self.messages.get(call.message)?.place);
         self.insert_result(result, maker);
+        Some(told)
     }
 
     /// Reports the result of a call.

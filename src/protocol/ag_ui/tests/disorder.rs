@@ -140,6 +140,8 @@ fn a_result_before_its_call_answers_it() {
     let turn =
         run(&[&[result("r", "c", "1")], &calls("c", "mine", "{}", "m")[..], &says("n", "Done")].concat());
     assert_eq!(pending(&turn.seen), [""; 0]);
+    let call = turn.seen.index.message("m").and_then(|message| message.calls()[0].as_ref());
+    assert!(call.expect("a call").response().is_some());
     assert_eq!(
         turn.kept_messages(),
         [
