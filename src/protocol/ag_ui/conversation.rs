@@ -158,9 +158,11 @@ impl Conversation {
 
     /// A run begins: it answers the pending actions. Results of calls are in the conversation from now on.
     pub(super) fn begin_answers(&mut self) {
-        let is_interrupt =
-            |event: &Value<'static>| asked(event).is_some_and(|asked| asked.contains("suspension"));
-        self.unconfirmed_actions.extend(self.required_actions.drain(..).filter(is_interrupt));
+        for event in std::mem::take(&mut self.required_actions) {
+            if asked(&event).is_some_and(|asked| asked.contains("suspension")) {
+                self.unconfirmed_actions.push(event);
+            }
+        }
     }
 
     /// A call has its result, so the server has taken the answer about it.

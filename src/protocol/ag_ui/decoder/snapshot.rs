@@ -6,7 +6,7 @@ use crate::protocol::fields::wrong;
 
 use super::super::conversation::Message;
 use super::super::reconcile::{Matched, matched, merged};
-use super::calls::{Call, CallAnswer};
+use super::calls::CallAnswer;
 use super::{Problem, Run, check, event, put, with_text};
 
 impl Run {
@@ -52,13 +52,16 @@ impl Run {
     /// The places of this turn's messages that still stream, or have a call that the page has to answer and that is not
     /// in the snapshot. A snapshot may have only what was complete when it was taken.
     fn unfinished_places(&self, matched: &[Matched]) -> Vec<usize> {
-        let streams = |message: &&super::messages::Message| message.is_open && message.is_of_turn;
-        let open = self.messages.iter().filter(streams);
-        let is_there = |id: &str| matched.iter().any(|one| one.message.call(id).is_some());
-        let is_unfinished = |call: &&Call| call.is_of_turn() && self.is_for_page(call) && !is_there(&call.id);
-        let makers = self.calls.list.iter().filter(is_unfinished);
-        let calling = makers.filter_map(|call| self.messages.get(call.message));
-        open.chain(calling).filter_map(|message| message.place).collect()
+        let mut places = Vec::new();
+        for message in self.messages.iter().filter(|message| message.is_open && message.is_of_turn) {
+            places.extend(message.place);
+        }
+        for call in self.calls.list.iter().filter(|call| call.is_of_turn() && self.is_for_page(call)) {
+            if !matched.iter().any(|one| one.message.call(&call.id).is_some()) {
+                places.extend(self.messages.get(call.message).and_then(|message| message.place));
+            }
+        }
+        places
     }
 
     fn emit_snapshot(&mut self, list: &[&Object<'_>], sink: &mut dyn EventSink) {
