@@ -267,7 +267,8 @@ fn bindings(session: &Session<'_>) -> Result<Verdict> {
     let files = session.scope.of(1, BINDINGS_ELSEWHERE.len(), "files of tests in Firefox and WebKit");
     let pages = session.scope.of(1, BINDINGS_IN_FIREFOX.len(), "files of tests of whole pages in Firefox");
     let mut groups = Vec::new();
-    for (engine, variant) in [("chromium", "in Chromium"), ("firefox", "in Firefox"), ("webkit", "in WebKit")] {
+    for (engine, variant) in [("chromium", "in Chromium"), ("firefox", "in Firefox"), ("webkit", "in WebKit")]
+    {
         let mut tests = if engine == "chromium" {
             NodeTests::in_directory(session, "tests/bindings")?
         } else {
