@@ -6,7 +6,7 @@ import type { Turn } from "../turn/turn.js";
 import type { TurnInputItem } from "../wire/events.js";
 import { type Dehydrated, type DehydratedTurn, keyOf, withoutError } from "./dehydrated.js";
 import { Engine, type EngineOptions } from "./engine.js";
-import { bindForm, type Form } from "./form.js";
+import { bindForm, type Form, type Forms } from "./form.js";
 import type { Fact } from "./plan/facts.js";
 import { Published } from "./published.js";
 import { partsIn, textOf } from "./reading.js";
@@ -78,8 +78,7 @@ export class Conversation {
   #attached = 0;
   #isClosed = false;
   #loaded: Promise<void> | undefined;
-  #form: object | null = null;
-  #unbind = (): void => {};
+  readonly #forms: Forms = new Map();
 
   /** @internal */
   constructor(key: string, options: EngineOptions, sessionId: string | null, initial?: Dehydrated) {
@@ -263,21 +262,12 @@ export class Conversation {
   };
 
   /**
-   * Makes a form of the page the draft's form: its first field shows the draft, stores changes, and is enabled while `status.canSubmit`.
-   * The form submits; in a text area, so does Enter without Shift. Returns the function that releases the form, as another form or `null`
-   * do: pass this method on as a ref. Bound.
+   * Makes a form of the page a form of the draft: its first text field shows the draft, stores changes, and is enabled while
+   * `status.canSubmit`. The form submits; in a text area, so does Enter without Shift. Returns the function that releases the form. A form
+   * that is bound to another conversation is released, too; `null` releases those that have left the document: pass this method on as a
+   * ref. There may be several forms. Bound.
    */
-  readonly bindForm = (form: object | null): (() => void) => {
-    if (form === this.#form) return this.#unbind;
-    this.#unbind();
-    this.#form = form;
-    const unbind = form ? bindForm(form as Form, this) : (): void => {};
-    return (this.#unbind = () => {
-      if (this.#form !== form) return;
-      this.#form = null;
-      unbind();
-    });
-  };
+  readonly bindForm = (form: object | null): (() => void) => bindForm(form as Form | null, this.#forms, this);
 
   /** Reads the turns before the shown ones; resolves when they are shown, or could not be read. Bound. */
   readonly loadEarlier = (): Promise<void> => this.#engine.actAndWait("loadEarlier", { kind: "loadEarlier" });
