@@ -75,7 +75,6 @@ export class Conversation {
   declare readonly turn: (key: string) => Readable<TurnView | undefined>;
   readonly #engine: Engine;
   readonly #shown: Published;
-  #attached = 0;
   #isClosed = false;
   #loaded: Promise<void> | undefined;
   readonly #forms: Forms = new Map();
@@ -145,20 +144,20 @@ export class Conversation {
    * components attach. The last release cancels nothing. Bound.
    */
   readonly attach = (): (() => void) => {
-    this.#attached += 1;
+    this.#engine.attached += 1;
     this.#setAttached();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      this.#attached -= 1;
+      this.#engine.attached -= 1;
       // Components that are shown again at once, as in React's StrictMode, do not count.
       setTimeout(() => this.#setAttached());
     };
   };
 
   #setAttached(): void {
-    const isAttached = this.#attached > 0;
+    const isAttached = this.#engine.attached > 0;
     if (isAttached === this.#engine.isShown || this.#isClosed) return;
     this.#engine.isShown = isAttached;
     this.#act("attach", { kind: isAttached ? "attach" : "detach" });
@@ -303,7 +302,7 @@ export class Conversation {
 
   /** Whether a registry must keep it: it is shown, something runs, or it has an unsent text of the person. @internal */
   get isNeeded(): boolean {
-    return this.#attached > 0 || this.status.get().canStop || this.#engine.isHolding;
+    return this.#engine.attached > 0 || this.status.get().canStop || this.#engine.isHolding;
   }
 
   /** Releases everything. @internal */
