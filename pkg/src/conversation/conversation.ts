@@ -300,9 +300,9 @@ export class Conversation {
     return this.#engine.sessionId;
   }
 
-  /** Whether a registry must keep it: it is shown, something runs, or it has an unsent text of the person. @internal */
+  /** Whether a registry must keep it: it is shown, something runs or waits for the person, or it has an unsent text. @internal */
   get isNeeded(): boolean {
-    return this.#engine.attached > 0 || this.status.get().canStop || this.#engine.isHolding;
+    return this.#engine.attached > 0 || this.#engine.isHolding || !/idle|failed/.test(this.status.get().phase);
   }
 
   /** Releases everything. @internal */
