@@ -102,13 +102,16 @@ export class Conversations {
    * the page is still open, so that a reload continues with it. A fragment with a slash is a router's, and stays.
    */
   openFromAddress(): Conversation {
-    const { href, hash = "" } = globalThis.location ?? {};
+    const { pathname, hash = "" } = globalThis.location ?? {};
     if (hash.includes("/")) return this.create();
     // This reads any URL, where `decodeURIComponent` would throw.
     const sessionId = new URLSearchParams(hash.replace("#", "id=")).get("id");
     if (sessionId) return this.open(sessionId);
     const conversation = this.create();
-    conversation.on("session", ({ id }) => location.href === href && history.replaceState(history.state, "", `#${encodeURIComponent(id)}`));
+    conversation.on("session", ({ id }) => {
+      // A router may have changed the query meanwhile. A fragment alone would belong to the page's `<base>`.
+      if (location.pathname === pathname && location.hash === hash) history.replaceState(history.state, "", `${location.href.split("#")[0]}#${encodeURIComponent(id)}`);
+    });
     return conversation;
   }
 
