@@ -115,7 +115,7 @@ export class Conversation {
 
   /**
    * What `read` returns for the whole conversation: notifies only when that changes. `isSame` compares two values; by default they must be
-   * identical. Bound.
+   * identical. Another readable each time: a component creates it once. Bound.
    */
   readonly select = <T>(read: (now: Snapshot) => T, isSame: (a: T, b: T) => boolean = Object.is): Readable<T> => {
     let from: Snapshot | undefined;
