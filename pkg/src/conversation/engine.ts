@@ -270,7 +270,7 @@ export class Engine implements Carried {
     let owner: Engine | undefined;
     let name = `turnwire:${this.sessionId ?? `${agentName}/${this.#key}`}`;
     const isOwner = (other: Engine): boolean => other !== this && other.#name === name && other.#options.store === store;
-    while ((owner = [...named].find(isOwner)) && (owner.attached > 0 || owner.planned.path.some(({ state }) => state === "sending"))) name += "+";
+    while ((owner = [...named].find(isOwner)) && (owner.attached > 0 || owner.planned.phase === "sending")) name += "+";
     named.add(this);
     this.#name = name;
     if (!owner) return;

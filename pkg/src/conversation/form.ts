@@ -64,7 +64,7 @@ export function bindForm(form: Form | null, forms: Forms, { draft, status, setDr
   listen("keydown", (event) => {
     const { target, key, keyCode, shiftKey, isComposing } = event as KeyboardEvent;
     // An input submits by itself. In Safari, the Enter that ends a composition no longer belongs to it, and has this code.
-    if (target !== fieldOf() || (target as Element).tagName !== "TEXTAREA" || key !== "Enter" || shiftKey || isComposing || keyCode === 229) return;
+    if (target !== fieldOf() || (target as HTMLInputElement).type !== "textarea" || key !== "Enter" || shiftKey || isComposing || keyCode === 229) return;
     event.preventDefault();
     form.requestSubmit();
   });

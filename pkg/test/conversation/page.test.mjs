@@ -144,7 +144,6 @@ globalThis.MutationObserver ??= class {
 /** A field of a form as far as it is used. */
 class FakeField {
   value = "";
-  tagName = "INPUT";
   #isDisabled = false;
   constructor(form, type = "text") {
     this.form = form;
@@ -232,7 +231,7 @@ test("a form shows the draft, keeps what is written, and submits", async () => {
   assert.equal(chat.draft.get().text, "go");
   form.press("Enter");
   assert.equal(form.submitted, 0, "an input submits by itself");
-  form.field.tagName = "TEXTAREA";
+  form.field.type = "textarea";
   form.press("Enter", { shiftKey: true });
   form.press("Enter", { isComposing: true });
   form.press("Enter", { keyCode: 229 });
@@ -345,7 +344,7 @@ test("the draft's field is the form's first text field, whichever that is now", 
   form.write("one");
   assert.equal(chat.draft.get().text, "one");
   assert.ok(others.every(({ value, disabled }) => value !== "one" && !disabled));
-  const area = Object.assign(new FakeField(form, "textarea"), { tagName: "TEXTAREA" });
+  const area = new FakeField(form, "textarea");
   form.replace(area);
   assert.equal(area.value, "one", "what takes its place shows the draft");
   form.write("stale");
