@@ -89,7 +89,7 @@ const UNREAD = [
 // Members that only the package's own sources name. They are shortened, as the core's exports are; a member
 // that users, JSON or the platform name must never be among them.
 const INTERNAL =
-  "actAndWait actBack activity adopt alive answerOf applyListed arrange ascii began begin " +
+  "actAndWait actBack activity adopt alive answerOf applyListed arrange ascii attached began begin " +
   "begun callKey callKeys callsOf canQueue cancelByDisconnect carry changeRecords changed " +
   "chosen chunkRead clientIds completed configure connected conventions core coreExports " +
   "coreFailure coreNumber cut cutting demandTools discard download drain effects elision enter " +

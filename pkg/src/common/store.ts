@@ -10,24 +10,25 @@ export interface TextStore {
   remove(key: string): void | Promise<void>;
 }
 
+/** The storage of the tab, always the same object: by that, its users know that they share it. */
+const tab: TextStore = {
+  get: (key) => sessionStorage.getItem(key),
+  set: (key, text) => {
+    try {
+      sessionStorage.setItem(key, text);
+    } catch (error) {
+      // It is full: files are large. An older text would be taken for what is there now.
+      sessionStorage.removeItem(key);
+      throw error;
+    }
+  },
+  remove: (key) => sessionStorage.removeItem(key),
+};
+
 /** The storage of the tab; none where there is no such storage, or where it may not be used. */
 export function sessionStore(): TextStore | null {
   try {
-    const storage = globalThis.sessionStorage;
-    if (!storage) return null;
-    return {
-      get: (key) => storage.getItem(key),
-      set: (key, text) => {
-        try {
-          storage.setItem(key, text);
-        } catch (error) {
-          // It is full: files are large. An older text would be taken for what is there now.
-          storage.removeItem(key);
-          throw error;
-        }
-      },
-      remove: (key) => storage.removeItem(key),
-    };
+    return globalThis.sessionStorage ? tab : null;
   } catch {
     return null;
   }

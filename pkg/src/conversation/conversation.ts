@@ -6,7 +6,7 @@ import type { Turn } from "../turn/turn.js";
 import type { TurnInputItem } from "../wire/events.js";
 import { type Dehydrated, type DehydratedTurn, keyOf, withoutError } from "./dehydrated.js";
 import { Engine, type EngineOptions } from "./engine.js";
-import { bindForm, type Form } from "./form.js";
+import { bindForm, type Form, type Forms } from "./form.js";
 import type { Fact } from "./plan/facts.js";
 import { Published } from "./published.js";
 import { partsIn, textOf } from "./reading.js";
@@ -75,11 +75,9 @@ export class Conversation {
   declare readonly turn: (key: string) => Readable<TurnView | undefined>;
   readonly #engine: Engine;
   readonly #shown: Published;
-  #attached = 0;
   #isClosed = false;
   #loaded: Promise<void> | undefined;
-  #form: object | null = null;
-  #unbind = (): void => {};
+  readonly #forms: Forms = new Map();
 
   /** @internal */
   constructor(key: string, options: EngineOptions, sessionId: string | null, initial?: Dehydrated) {
@@ -117,7 +115,7 @@ export class Conversation {
 
   /**
    * What `read` returns for the whole conversation: notifies only when that changes. `isSame` compares two values; by default they must be
-   * identical. Bound.
+   * identical. Another readable each time: a component creates it once. Bound.
    */
   readonly select = <T>(read: (now: Snapshot) => T, isSame: (a: T, b: T) => boolean = Object.is): Readable<T> => {
     let from: Snapshot | undefined;
@@ -146,20 +144,20 @@ export class Conversation {
    * components attach. The last release cancels nothing. Bound.
    */
   readonly attach = (): (() => void) => {
-    this.#attached += 1;
+    this.#engine.attached += 1;
     this.#setAttached();
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      this.#attached -= 1;
+      this.#engine.attached -= 1;
       // Components that are shown again at once, as in React's StrictMode, do not count.
       setTimeout(() => this.#setAttached());
     };
   };
 
   #setAttached(): void {
-    const isAttached = this.#attached > 0;
+    const isAttached = this.#engine.attached > 0;
     if (isAttached === this.#engine.isShown || this.#isClosed) return;
     this.#engine.isShown = isAttached;
     this.#act("attach", { kind: isAttached ? "attach" : "detach" });
@@ -263,21 +261,12 @@ export class Conversation {
   };
 
   /**
-   * Makes a form of the page the draft's form: its first field shows the draft, stores changes, and is enabled while `status.canSubmit`.
-   * The form submits; in a text area, so does Enter without Shift. Returns the function that releases the form, as another form or `null`
-   * do: pass this method on as a ref. Bound.
+   * Makes a form of the page a form of the draft: its first text field shows the draft, stores changes, and is enabled while
+   * `status.canSubmit`. The form submits; in a text area, so does Enter without Shift. Returns the function that releases the form. A form
+   * that is bound to another conversation is released, too; `null` releases those that have left the document: pass this method on as a
+   * ref. There may be several forms. Bound.
    */
-  readonly bindForm = (form: object | null): (() => void) => {
-    if (form === this.#form) return this.#unbind;
-    this.#unbind();
-    this.#form = form;
-    const unbind = form ? bindForm(form as Form, this) : (): void => {};
-    return (this.#unbind = () => {
-      if (this.#form !== form) return;
-      this.#form = null;
-      unbind();
-    });
-  };
+  readonly bindForm = (form: object | null): (() => void) => bindForm(form as Form | null, this.#forms, this);
 
   /** Reads the turns before the shown ones; resolves when they are shown, or could not be read. Bound. */
   readonly loadEarlier = (): Promise<void> => this.#engine.actAndWait("loadEarlier", { kind: "loadEarlier" });
@@ -311,9 +300,9 @@ export class Conversation {
     return this.#engine.sessionId;
   }
 
-  /** Whether a registry must keep it: it is shown, something runs, or it has an unsent text of the person. @internal */
+  /** Whether a registry must keep it: it is shown, something runs or waits for the person, or it has an unsent text. @internal */
   get isNeeded(): boolean {
-    return this.#attached > 0 || this.status.get().canStop || this.#engine.isHolding;
+    return this.#engine.attached > 0 || this.#engine.isHolding || !/idle|failed/.test(this.status.get().phase);
   }
 
   /** Releases everything. @internal */

@@ -32,7 +32,7 @@ export interface ConversationsOptions {
    * `"leave"` stops reading. It is never cancelled.
    */
   unseen?: "follow" | "leave" | undefined;
-  /** How many idle conversations are kept while they are not shown; 10 by default. */
+  /** How many idle conversations are kept while they are not shown; 10 by default. One that runs or waits for the person is not idle. */
   kept?: number | undefined;
   /** How many turns are loaded at first, the newest ones; 50 by default. More than 50 are read 50 at a time. */
   page?: number | undefined;
@@ -56,6 +56,7 @@ export class Conversations {
   readonly #waiting = new Cell<readonly Conversation[]>(Object.freeze([]));
   #count = 0;
   #created = 0;
+  #dropping: ReturnType<typeof setTimeout> | undefined;
 
   /** Throws an `InputError` that names a wrong option. Sends nothing. */
   constructor(options: ConversationsOptions) {
@@ -101,13 +102,16 @@ export class Conversations {
    * the page is still open, so that a reload continues with it. A fragment with a slash is a router's, and stays.
    */
   openFromAddress(): Conversation {
-    const { href, hash = "" } = globalThis.location ?? {};
+    const { pathname, hash = "" } = globalThis.location ?? {};
     if (hash.includes("/")) return this.create();
     // This reads any URL, where `decodeURIComponent` would throw.
     const sessionId = new URLSearchParams(hash.replace("#", "id=")).get("id");
     if (sessionId) return this.open(sessionId);
     const conversation = this.create();
-    conversation.on("session", ({ id }) => location.href === href && history.replaceState(history.state, "", `#${encodeURIComponent(id)}`));
+    conversation.on("session", ({ id }) => {
+      // A router may have changed the query meanwhile. A fragment alone would belong to the page's `<base>`.
+      if (location.pathname === pathname && location.hash === hash) history.replaceState(history.state, "", `${location.href.split("#")[0]}#${encodeURIComponent(id)}`);
+    });
     return conversation;
   }
 
@@ -132,14 +136,16 @@ export class Conversations {
     const conversation = new Conversation(key, options, sessionId, initial);
     this.#all.add(conversation);
     conversation.status.subscribe(() => this.#publish());
-    this.#drop();
+    // A page may open many at once, and shows them a moment later.
+    clearTimeout(this.#dropping);
+    if (this.#all.size > this.#kept) this.#dropping = setTimeout(() => this.#drop(), 1_000);
     return conversation;
   }
 
   /** Releases idle conversations that nothing shows, the least recent first. */
   #drop(): void {
     const idle = [...this.#all].filter((conversation) => !conversation.isNeeded);
-    // The conversation that was just opened will be shown.
+    // The conversation that was opened last will be shown.
     for (const conversation of idle.slice(0, -1 - this.#kept)) this.forget(conversation);
   }
 

@@ -40,6 +40,9 @@ export interface EngineHost {
 /** The suffix of the draft's name in the store: each keystroke stores it. */
 const DRAFT = "/draft";
 
+/** The engines of the page that have stored names. */
+const named = new Set<Engine>();
+
 /** The start of a message's turn besides the text. */
 type StartOptions = TrackedTurn["options"];
 
@@ -66,9 +69,12 @@ export class Engine implements Carried {
   /** The turns read before, until they are read here. */
   #initial: readonly string[] = [];
   #isStarted = false;
-  /** Whether a page shows the conversation. */
+  /** How many components show the conversation, and whether it counts as shown: components that change places take a moment. */
+  attached = 0;
   isShown = false;
   #isClosed = false;
+  /** The name of its texts in the store; empty if it has none. */
+  #name = "";
   /** The texts stored for the next page, by the suffixes of their names: the plan's, and the draft. */
   readonly #kept = new Map([["", ""], [DRAFT, ""]]);
   /** The suffixes of the names that are being read. */
@@ -231,6 +237,7 @@ export class Engine implements Carried {
   #start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
+    this.#claim();
     for (const end of this.#kept.keys()) {
       const restore = (text: string | null | undefined): void => {
         // Ignores a text that was given up: the current one has replaced it.
@@ -251,6 +258,25 @@ export class Engine implements Carried {
       this.restored = Promise.all([this.restored, read.then(() => restore(null))]);
     }
     void this.#carrier.connect();
+  }
+
+  /**
+   * Takes a name in the store. What another engine of the page shows or sends under that name stays its own. One that is no longer shown,
+   * such as that of a component that was unmounted with its registry, hands its texts over: they would be sent twice.
+   */
+  #claim(): void {
+    const { store, agentName } = this.#options;
+    if (!store) return;
+    let owner: Engine | undefined;
+    let name = `turnwire:${this.sessionId ?? `${agentName}/${this.#key}`}`;
+    const isOwner = (other: Engine): boolean => other !== this && other.#name === name && other.#options.store === store;
+    while ((owner = [...named].find(isOwner)) && (owner.attached > 0 || owner.planned.phase === "sending")) name += "+";
+    named.add(this);
+    this.#name = name;
+    if (!owner) return;
+    owner.#name = "";
+    owner.#unread.clear();
+    owner.tell({ kind: "handedOver" });
   }
 
   #demandOpen(): void {
@@ -357,6 +383,7 @@ export class Engine implements Carried {
   /** Releases everything. Turns continue on the server. */
   close(): void {
     this.#isClosed = true;
+    named.delete(this);
     this.#unreturn();
     this.#unlead?.();
     this.#news?.close();
@@ -383,6 +410,7 @@ export class Engine implements Carried {
       // The stored texts move to the session's name.
       for (const end of this.#kept.keys()) void this.#withStore(end, "", (store, key) => store.remove(key));
       this.sessionId = session.id;
+      this.#claim();
       for (const [end, text] of this.#kept) if (text) this.#keep(end, text);
     }
     this.#know(session.capabilities);
@@ -435,7 +463,8 @@ export class Engine implements Carried {
   /** Stores the text for this suffix of its name. */
   #withStore(end: string, text: string, use: (store: TextStore, key: string) => unknown): Promise<void> {
     const { store } = this.#options;
+    const name = this.#name;
     // A store that cannot be read may work again when the queue is stored, which happens with each message.
-    return this.#use(text && end, text, () => store && use(store, `turnwire:${this.sessionId ?? this.#key}${end}`));
+    return this.#use(text && end, text, () => name && use(store!, name + end));
   }
 }

@@ -155,6 +155,24 @@ test("the address is named after a session once, and only if the page is still t
   }
 });
 
+test("the address keeps its path and query, whichever query it has when the session is there", async () => {
+  const place = pageAt("", []);
+  try {
+    const { chats } = await pageOf(() => ["here"]);
+    const [one, two, three] = [chats.openFromAddress(), chats.openFromAddress(), chats.openFromAddress()];
+    const send = async (chat) => (chat.send("go"), await quiet(chat), place.href.replace(chat.info.get().sessionId, "ID"));
+    assert.equal(await send(one), "https://page.example/chat?agent=support#ID");
+    // As a router does.
+    place.href = "https://page.example/chat?tab=2";
+    assert.equal(await send(two), "https://page.example/chat?tab=2#ID");
+    place.href = "https://page.example/settings";
+    assert.equal(await send(three), "https://page.example/settings");
+    chats.close();
+  } finally {
+    leavePage();
+  }
+});
+
 test("a router's address names no session, and stays", async () => {
   const states = [];
   const place = pageAt("#/settings", states);
@@ -171,11 +189,12 @@ test("a router's address names no session, and stays", async () => {
   }
 });
 
-/** A page at an address; `states` gets those of the history. */
+/** A page at an address, with `<base href="/">`; `states` gets those of the history. */
 function pageAt(hash, states) {
-  const place = { hash, get href() { return `https://page.example/${this.hash}`; } };
+  const place = new URL(`https://page.example/chat?agent=support${hash}`);
   globalThis.location = place;
-  globalThis.history = { state: { kept: true }, replaceState: (state, _, url) => (states.push(state), (place.hash = url)) };
+  const go = (state, _, url) => (states.push(state), (place.href = new URL(url, "https://page.example/").href));
+  globalThis.history = { state: { kept: true }, replaceState: go };
   return place;
 }
 

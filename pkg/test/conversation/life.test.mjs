@@ -137,18 +137,49 @@ test("a sidebar shows running and waiting conversations", async () => {
   assert.deepEqual(chats.waiting.get(), []);
 });
 
-test("idle conversations that are not shown are released, the least recent first; a person's texts stay", async () => {
+test("idle conversations that are not shown are released, the least recent first; a person's texts stay", async (context) => {
   const { chats } = await pageOf(echo, { kept: 2 });
+  context.mock.timers.enable({ apis: ["setTimeout"] });
   const written = chats.open("s0");
   written.setDraft({ text: "hello", parts: [] });
   const shown = chats.open("s1");
   const leave = shown.attach();
   const idle = ["s2", "s3", "s4", "s5"].map((id) => chats.open(id));
+  context.mock.timers.tick(1_000);
   assert.equal(chats.open("s0"), written);
   assert.equal(chats.open("s1"), shown);
   assert.notEqual(chats.open("s2"), idle[0]);
   assert.equal(chats.open("s5"), idle[3]);
   leave();
+  chats.close();
+});
+
+test("conversations that a page opens at once, and shows a moment later, all live", async (context) => {
+  const { chats } = await pageOf(echo, { kept: 2 });
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  chats.open("before");
+  context.mock.timers.tick(999);
+  const all = ["s1", "s2", "s3", "s4", "s5"].map((id) => chats.open(id));
+  context.mock.timers.tick(999);
+  for (const chat of all) chat.attach();
+  context.mock.timers.tick(1_000);
+  for (const chat of all) chat.setDraft("hello");
+  chats.close();
+});
+
+test("conversations that wait for the person are kept, however many", async (context) => {
+  const { chats } = await pageOf(async function* () {
+    yield { tool: "ask", arguments: {}, result: "", approval: true };
+  }, { kept: 0 });
+  const all = [chats.create(), chats.create(), chats.create()];
+  for (const chat of all) {
+    chat.send("go");
+    await until(chat, ({ pending }) => pending.get().length === 1);
+  }
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  chats.open("more");
+  context.mock.timers.tick(1_000);
+  assert.deepEqual(chats.waiting.get(), all);
   chats.close();
 });
 

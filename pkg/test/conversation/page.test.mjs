@@ -127,36 +127,76 @@ test("a message that did not arrive can be sent again", async () => {
   chats.close();
 });
 
-/** A form as far as it is used. */
+/** What a form has been told of its fields: a page's observer of changes, as far as it is used. */
+globalThis.MutationObserver ??= class {
+  static told = new Map();
+  constructor(listener) {
+    this.listener = listener;
+  }
+  observe(form) {
+    MutationObserver.told.set(this, form);
+  }
+  disconnect() {
+    MutationObserver.told.delete(this);
+  }
+};
+
+/** A field of a form as far as it is used. */
+class FakeField {
+  value = "";
+  #isDisabled = false;
+  constructor(form, type = "text") {
+    this.form = form;
+    this.type = type;
+    this.ownerDocument = { querySelector: () => (["field", "other"].includes(form.focused) ? {} : null) };
+  }
+  get disabled() {
+    return this.#isDisabled;
+  }
+  set disabled(on) {
+    this.#isDisabled = on;
+    if (on && this.form.focused === "field") this.form.focused = "";
+  }
+  matches() {
+    return this.form.focused === "field";
+  }
+  focus() {
+    this.form.focused = "field";
+  }
+}
+
+/** A form of the document as far as it is used. */
 class FakeForm extends EventTarget {
+  isConnected = true;
   /** What has the focus in the page: this field, another one, or nothing that takes text. */
   focused = "";
-  #isDisabled = false;
-  field = Object.defineProperty(
-    Object.assign(new EventTarget(), {
-      value: "",
-      tagName: "INPUT",
-      matches: () => this.focused === "field",
-      focus: () => (this.focused = "field"),
-      ownerDocument: { querySelector: () => (["field", "other"].includes(this.focused) ? {} : null) },
-    }),
-    "disabled",
-    { get: () => this.#isDisabled, set: (on) => ((this.#isDisabled = on), on && this.focused === "field" && (this.focused = "")) },
-  );
+  field = new FakeField(this);
+  fields = [this.field];
   submitted = 0;
-  querySelector() {
-    return this.field;
+  querySelectorAll() {
+    return this.fields;
+  }
+  /** Has these fields from now on. */
+  replace(...fields) {
+    this.fields = fields;
+    for (const [{ listener }, form] of MutationObserver.told) if (form === this) listener();
   }
   requestSubmit() {
     this.submitted += 1;
-    this.dispatchEvent(new Event("submit", { cancelable: true }));
+    const event = new Event("submit", { cancelable: true });
+    this.dispatchEvent(event);
+    return event.defaultPrevented;
   }
-  write(text) {
-    this.field.value = text;
-    this.field.dispatchEvent(new Event("input"));
+  /** An event of a field. The form's listeners get it. */
+  #tell(type, field, more = {}) {
+    this.dispatchEvent(Object.defineProperties(Object.assign(new Event(type, { cancelable: true }), more), { target: { value: field } }));
   }
-  press(key, more = {}) {
-    this.field.dispatchEvent(Object.assign(new Event("keydown", { cancelable: true }), { key, shiftKey: false, isComposing: false, ...more }));
+  write(text, field = this.field) {
+    field.value = text;
+    this.#tell("input", field);
+  }
+  press(key, more = {}, field = this.field) {
+    this.#tell("keydown", field, { key, shiftKey: false, isComposing: false, ...more });
   }
 }
 
@@ -191,7 +231,7 @@ test("a form shows the draft, keeps what is written, and submits", async () => {
   assert.equal(chat.draft.get().text, "go");
   form.press("Enter");
   assert.equal(form.submitted, 0, "an input submits by itself");
-  form.field.tagName = "TEXTAREA";
+  form.field.type = "textarea";
   form.press("Enter", { shiftKey: true });
   form.press("Enter", { isComposing: true });
   form.press("Enter", { keyCode: 229 });
@@ -205,15 +245,119 @@ test("a form shows the draft, keeps what is written, and submits", async () => {
   await quiet(chat);
   assert.equal(form.field.disabled, false);
 
-  const other = new FakeForm();
-  chat.bindForm(other);
+  release();
   release();
   form.write("not this");
   assert.equal(chat.draft.get().text, "");
-  other.write("this");
-  assert.equal(chat.draft.get().text, "this");
+  assert.equal(form.requestSubmit(), false, "the form is the page's again");
+  chats.close();
+});
+
+test("two forms of a conversation show and keep one draft", async () => {
+  const { chats } = await pageOf(({ text }) => [`You said ${text}`]);
+  const chat = chats.create();
+  const [one, two] = [new FakeForm(), new FakeForm()];
+  chat.bindForm(one);
+  chat.bindForm(two);
+  one.write("he");
+  assert.equal(two.field.value, "he");
+  two.write("hello");
+  assert.equal(one.field.value, "hello");
+  assert.equal(one.requestSubmit(), true);
+  assert.deepEqual([one.field.value, two.field.value], ["", ""]);
+  await quiet(chat);
+  assert.deepEqual(shown(chat), ["text: hello", "text: You said hello"]);
+  chats.close();
+});
+
+test("a form that is bound to another conversation leaves the first: nothing is written or sent there", async () => {
+  const { chats } = await pageOf(() => ["fine"]);
+  const [first, second] = [chats.create(), chats.create()];
+  const form = new FakeForm();
+  const release = first.bindForm(form);
+  form.write("one");
+  // As Vue does: the first one is not told.
+  second.bindForm(form);
+  assert.equal(form.field.value, "", "it shows the second draft");
+  form.write("two");
+  assert.deepEqual([first.draft.get().text, second.draft.get().text], ["one", "two"]);
+  form.requestSubmit();
+  await quiet(second);
+  assert.deepEqual([shown(first), shown(second)], [[], ["text: two", "text: fine"]]);
+  first.setDraft("three");
+  assert.equal(form.field.value, "");
+  // What the first conversation has returned no longer counts, even when the form is back.
+  first.bindForm(form);
+  release();
+  form.write("four");
+  assert.deepEqual([first.draft.get().text, second.draft.get().text], ["four", ""]);
+  chats.close();
+});
+
+test("`null` releases a form that leaves the document, and no other", async () => {
+  const { chats } = await pageOf(() => ["fine"]);
+  const chat = chats.create();
+  const [before, after] = [new FakeForm(), new FakeForm()];
+  chat.bindForm(before);
+  // As Vue does: the next form is there before the last one leaves, and that is told before it does.
+  chat.bindForm(after);
   chat.bindForm(null);
-  other.write("no more");
+  before.isConnected = false;
+  await Promise.resolve();
+  after.write("this");
+  before.write("not this");
   assert.equal(chat.draft.get().text, "this");
+  assert.equal(before.requestSubmit(), false);
+  assert.equal(after.requestSubmit(), true);
+  chats.close();
+});
+
+test("a form that is not in the document yet stays; once it has been there and has left, the next form releases it", async () => {
+  const { chats } = await pageOf(() => ["fine"]);
+  const chat = chats.create();
+  const form = Object.assign(new FakeForm(), { isConnected: false });
+  // As Solid does: the form is made first, and its removal is not told.
+  chat.bindForm(form);
+  chat.bindForm(new FakeForm());
+  await Promise.resolve();
+  form.write("one");
+  assert.equal(chat.draft.get().text, "one");
+  form.isConnected = true;
+  chat.setDraft("two");
+  form.isConnected = false;
+  chat.bindForm(new FakeForm());
+  await Promise.resolve();
+  form.write("three");
+  assert.equal(chat.draft.get().text, "two");
+  chats.close();
+});
+
+test("the draft's field is the form's first text field, whichever that is now", async () => {
+  const { chats } = await pageOf(() => ["fine"]);
+  const chat = chats.create();
+  const form = new FakeForm();
+  const others = ["hidden", "file", "checkbox", "radio", "submit", "button"].map((type) => new FakeField(form, type));
+  form.fields = [...others, form.field];
+  chat.bindForm(form);
+  form.write("C:\\fakepath\\a.txt", others[1]);
+  assert.equal(chat.draft.get().text, "");
+  form.write("one");
+  assert.equal(chat.draft.get().text, "one");
+  assert.ok(others.every(({ value, disabled }) => value !== "one" && !disabled));
+  const area = new FakeField(form, "textarea");
+  form.replace(area);
+  assert.equal(area.value, "one", "what takes its place shows the draft");
+  form.write("stale");
+  form.write("one\ntwo", area);
+  assert.equal(chat.draft.get().text, "one\ntwo");
+  form.press("Enter", {}, area);
+  assert.equal(area.value, "");
+  await quiet(chat);
+  assert.deepEqual(shown(chat), ["text: one\ntwo", "text: fine"]);
+  form.replace();
+  chat.setDraft("three");
+  assert.equal(form.requestSubmit(), true, "without a field, the form sends the draft");
+  await quiet(chat);
+  assert.deepEqual(shown(chat).slice(2), ["text: three", "text: fine"]);
   chats.close();
 });

@@ -93,6 +93,8 @@ export type Fact =
   // Reports of the storage and other tabs.
   /** The text of an earlier page's last `store`. Reported first. */
   | { readonly kind: "restored"; readonly text: string }
+  /** Another conversation of this page has restored the last `store`, and sends its queue. */
+  | { readonly kind: "handedOver" }
   /** Whether this tab runs the page's tools. */
   | { readonly kind: "leading"; readonly on: boolean };
 

@@ -16,7 +16,7 @@ import type { Fact, FactOf, PlanOptions } from "./facts.js";
 import { attach, detach, loadEarlier, page, pageFailed, readPage } from "./pages.js";
 import { dismiss, edit, regenerate, retry, send, show, stop } from "./person.js";
 import { editQueued, moveQueued, removeQueued, sendNow, sendQueued, steerQueued } from "./queue.js";
-import { restored, save } from "./saved.js";
+import { handedOver, restored, save } from "./saved.js";
 import { sessionFailed, sessionReady } from "./start.js";
 import { hold, look, newState, type Queued, type State, type Turn } from "./state.js";
 import { questionOf } from "./tree.js";
@@ -95,6 +95,7 @@ const takers: Takers<Fact["kind"]> = {
   said,
   steered,
   restored,
+  handedOver,
   leading,
 };
 

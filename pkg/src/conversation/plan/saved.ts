@@ -43,6 +43,11 @@ export function restored(plan: State, { text: stored }: FactOf<"restored">): voi
   }
 }
 
+/** What waits here has another place now. An input in flight does not. */
+export function handedOver(plan: State): void {
+  plan.queue.splice(0, Infinity, ...plan.queue.filter(({ state }) => state === "steering"));
+}
+
 /** The records in a text, without the damaged ones. */
 function read(text: string): SavedRecord[] {
   try {
