@@ -82,10 +82,24 @@ test("aborting within a stream ends the loop, not the turn", async (t) => {
   assert.deepEqual(await iterator.next(), { done: true, value: undefined });
   assert.equal(await live.closed, true);
   assert.equal(turn.status, "running");
-  checkAborted(turn.snapshot().error);
   assert.equal((await collect(turn.stream())).error, undefined);
   assert.deepEqual(server.asked, [START, SUBSCRIBE]);
   assert.equal(textOf(turn), "Hello");
+});
+
+test("aborting a loop is no error of the turn", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const errors = [];
+  turn.on("error", (error) => errors.push(error));
+  const controller = new AbortController();
+  const loop = collect(turn.stream({ signal: controller.signal }));
+  await live.send(created());
+  await eventually(() => turn.id);
+  controller.abort(REASON);
+  checkAborted((await loop).error);
+  await collect(turn.stream({ signal: ABORTED }));
+  assert.deepEqual([turn.status, turn.snapshot().error, errors], ["running", null, []]);
 });
 
 test("aborting while the start is in flight: whether the turn began is checked before it is started again", async (t) => {
@@ -229,6 +243,151 @@ test("a caller that waits again in the same task takes over the reading: effects
   assert.equal(textOf(turn), "Hi");
   assert.deepEqual(server.asked, [START]);
 });
+
+/** The numbers of a loop's events. */
+const numbersOf = ({ events, error }) => {
+  assert.equal(error, undefined);
+  return events.map((event) => event.sequence_number);
+};
+
+// Effects of React run twice in its strict mode: the second loop begins before the first one has ended.
+test("an aborted loop can be begun again at once, or any moment later", async () => {
+  for (let moments = 0; moments < 40; moments += 1) {
+    for (let before = 0; before <= moments; before += 1) {
+      const client = await connect({ baseUrl: "http://server.example", reconnect: false, fetch: resumable() });
+      const turn = (await client.agents.createSession("support-bot")).createTurn("Hello");
+      const controller = new AbortController();
+      const first = collect(turn.stream({ signal: controller.signal }));
+      for (let at = 0; at < before; at += 1) await undefined;
+      controller.abort(REASON);
+      for (let at = before; at < moments; at += 1) await undefined;
+      let second = { events: [] };
+      try {
+        second = collect(turn.stream());
+      } catch (error) {
+        // The first one had everything.
+        assert.equal(error.code, "turn_already_streamed");
+      }
+      const { events: earlier, error } = await first;
+      if (error) checkAborted(error);
+      assert.deepEqual([...numbersOf({ events: earlier }), ...numbersOf(await second)], [1, 2, 3, 4, 5], `${before} of ${moments}`);
+      assert.deepEqual([turn.status, turn.snapshot().error], ["done", null]);
+    }
+  }
+});
+
+/** A server of one turn, which has five events. A stream of it begins after the number that it asks for. */
+function resumable() {
+  let turns = [];
+  return async (url, { method, body }) => {
+    if (!url.includes("/turns")) return Response.json({ data: { id: "s1" } });
+    if (method === "GET") return Response.json({ data: turns, pagination: { limit: 3 } });
+    turns = [recent()];
+    const after = JSON.parse(body).after_sequence_number ?? 0;
+    return new Response(frames(answer("Hi").slice(after), after + 1), { headers: { "content-type": "text/event-stream" } });
+  };
+}
+
+test("an aborted loop is followed at once by another: it continues after the last delivered event", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("lo"), done()], 4)) } });
+  const controller = new AbortController();
+  const iterator = turn.stream({ signal: controller.signal });
+  await live.send(created(), message(), text("Hel"));
+  await until(iterator, "turn.created");
+  // The others have come, too.
+  await eventually(() => turn.lastSequenceNumber === 3);
+  controller.abort(REASON);
+  const rest = collect(turn.stream());
+  checkAborted(await failure(iterator.next()));
+  assert.deepEqual(numbersOf(await rest), [2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+  assert.equal(textOf(turn), "Hello");
+});
+
+test("the same while a wait reads on: the stream is not requested again", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const whole = turn.waitForCompletion();
+  const controller = new AbortController();
+  const iterator = turn.stream({ signal: controller.signal });
+  await live.send(...answer("Hi").slice(0, 3));
+  await until(iterator, "turn.created");
+  await eventually(() => turn.lastSequenceNumber === 3);
+  controller.abort(REASON);
+  const rest = collect(turn.stream());
+  checkAborted(await failure(iterator.next()));
+  await live.send(...answer("Hi").slice(3));
+  assert.deepEqual(numbersOf(await rest), [2, 3, 4, 5]);
+  await whole;
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("the same while the start is in flight", async (t) => {
+  const asked = deferred();
+  const { turn, server } = await serveTurn(t, () => asked.resolve(), {
+    routes: { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: events(...answer("Hi")) },
+  });
+  const controller = new AbortController();
+  const first = failure(turn.stream({ signal: controller.signal }).next());
+  await asked.promise;
+  controller.abort(REASON);
+  const second = collect(turn.stream());
+  checkAborted(await first);
+  assert.deepEqual(numbersOf(await second), [1, 2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START, LIST_TURNS, SUBSCRIBE]);
+});
+
+test("loops that are aborted one after the other send nothing; the last one starts the turn", async (t) => {
+  const { turn, server } = await serveTurn(t, events(...answer("Hi")));
+  const aborted = Array.from({ length: 4 }, () => {
+    const controller = new AbortController();
+    const loop = collect(turn.stream({ signal: controller.signal }));
+    controller.abort(REASON);
+    return loop;
+  });
+  const last = collect(turn.stream());
+  for (const { events: got, error } of await Promise.all(aborted)) {
+    assert.deepEqual(got, []);
+    checkAborted(error);
+  }
+  assert.deepEqual(numbersOf(await last), [1, 2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("a loop that takes over can be aborted while it waits for the one before", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const iterator = turn.stream();
+  await live.send(created());
+  await iterator.next();
+  void iterator.return();
+  const controller = new AbortController();
+  const second = failure(turn.stream({ signal: controller.signal }).next());
+  controller.abort(REASON);
+  checkAborted(await second);
+  assert.equal(await live.closed, true);
+  assert.deepEqual(server.asked, [START]);
+});
+
+for (const [name, end] of [
+  ["was returned from", (turn, iterator) => iterator.return()],
+  ["ended with its turn's block", (turn) => turn[Symbol.asyncDispose]()],
+]) {
+  test(`a loop that ${name} is followed at once by another`, async (t) => {
+    const live = new LiveStream();
+    const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("Hi"), done()], 3)) } });
+    const iterator = turn.stream();
+    await live.send(created(), message());
+    await until(iterator, "model.message");
+    const ended = end(turn, iterator);
+    const rest = collect(turn.stream());
+    await ended;
+    assert.deepEqual(numbersOf(await rest), [3, 4]);
+    assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+    assert.equal(turn.snapshot().error, null);
+  });
+}
 
 test("a list can be left, and aborted between its pages", async (t) => {
   const controller = new AbortController();

@@ -4,7 +4,7 @@ import { Call } from "../boundary/calls.js";
 import { adopting, type Circumstances, ConnectionError, InputError, messageOf } from "../common/errors.js";
 import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
 import type { Fetch, Token } from "./platform.js";
-import { absolute, askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport } from "./transport.js";
+import { absolute, askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport, unsentOf } from "./transport.js";
 
 interface CoreRequest {
   path: string;
@@ -108,6 +108,7 @@ export class FetchTransport implements Transport {
   async #fetched(request: CoreRequest, { signal }: Watch): Promise<Response> {
     // Get the token each time: it may have been renewed.
     const token = await askToken(this.#token, signal);
+    if (signal.aborted) throw unsentOf(signal);
     const { path, method, body = null } = request;
     const base = this.#isOwnFetch ? this.#baseUrl : absolute(this.#baseUrl);
     const url = at(base, path);

@@ -85,6 +85,13 @@ export function isUnsent(error: object): boolean {
   return unsent.get(error) === "token";
 }
 
+/** The error of a call that was stopped before anything was sent. */
+export function unsentOf(signal: AbortSignal): TurnwireError {
+  const error = stopped(signal);
+  unsent.set(error, "token");
+  return error;
+}
+
 /** The error of an aborted signal: its reason, or an `AbortError`. */
 export function stopped({ reason }: AbortSignal): TurnwireError {
   if (reason instanceof TurnwireError) return reason;
