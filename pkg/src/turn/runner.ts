@@ -182,11 +182,10 @@ export class TurnRunner<T extends Owner> {
       if (last?.whole.signal.aborted && !this.#store.isOver) {
         // The core has one reading at a time, and the last one is about to end; perhaps with the turn.
         last.end = this.#feed.close();
-        const next = async (): Promise<TurnwireError | undefined> => {
-          if (whole.signal.aborted) return stopped(whole.signal);
+        reading = last.over.then(() => {
+          if (whole.signal.aborted) throw stopped(whole.signal);
           return this.#store.isOver ? undefined : begin();
-        };
-        reading = last.over.then(next).catch(asTurnwireError);
+        }).catch(asTurnwireError);
       } else reading = begin();
       this.#store.error = null;
       this.#feed.begin();
