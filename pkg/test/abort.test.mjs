@@ -288,9 +288,9 @@ function resumable() {
   };
 }
 
-test("an aborted loop is followed at once by another: it continues after the last delivered event", async (t) => {
+test("an aborted loop is followed at once by another: it continues after the last delivered event, in the same stream", async (t) => {
   const live = new LiveStream();
-  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("lo"), done()], 4)) } });
+  const { turn, server } = await serveTurn(t, live.reply);
   const controller = new AbortController();
   const iterator = turn.stream({ signal: controller.signal });
   await live.send(created(), message(), text("Hel"));
@@ -300,12 +300,30 @@ test("an aborted loop is followed at once by another: it continues after the las
   controller.abort(REASON);
   const rest = collect(turn.stream());
   checkAborted(await failure(iterator.next()));
+  await live.send(text("lo"), done());
+  assert.deepEqual(numbersOf(await rest), [2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START]);
+  assert.equal(textOf(turn), "Hello");
+});
+
+test("the same after the stream was let go: it is requested again", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("lo"), done()], 4)) } });
+  const controller = new AbortController();
+  const iterator = turn.stream({ signal: controller.signal });
+  await live.send(created(), message(), text("Hel"));
+  await until(iterator, "turn.created");
+  await eventually(() => turn.lastSequenceNumber === 3);
+  controller.abort(REASON);
+  await undefined;
+  const rest = collect(turn.stream());
+  checkAborted(await failure(iterator.next()));
   assert.deepEqual(numbersOf(await rest), [2, 3, 4, 5]);
   assert.deepEqual(server.asked, [START, SUBSCRIBE]);
   assert.equal(textOf(turn), "Hello");
 });
 
-test("the same while a wait reads on: the stream is not requested again", async (t) => {
+test("the same while a wait reads on", async (t) => {
   const live = new LiveStream();
   const { turn, server } = await serveTurn(t, live.reply);
   const whole = turn.waitForCompletion();
@@ -361,7 +379,7 @@ test("a loop that takes over can be aborted while it waits for the one before", 
   const iterator = turn.stream();
   await live.send(created());
   await iterator.next();
-  void iterator.return();
+  void turn[Symbol.asyncDispose]();
   const controller = new AbortController();
   const second = failure(turn.stream({ signal: controller.signal }).next());
   controller.abort(REASON);
@@ -370,24 +388,34 @@ test("a loop that takes over can be aborted while it waits for the one before", 
   assert.deepEqual(server.asked, [START]);
 });
 
-for (const [name, end] of [
-  ["was returned from", (turn, iterator) => iterator.return()],
-  ["ended with its turn's block", (turn) => turn[Symbol.asyncDispose]()],
-]) {
-  test(`a loop that ${name} is followed at once by another`, async (t) => {
-    const live = new LiveStream();
-    const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("Hi"), done()], 3)) } });
-    const iterator = turn.stream();
-    await live.send(created(), message());
-    await until(iterator, "model.message");
-    const ended = end(turn, iterator);
-    const rest = collect(turn.stream());
-    await ended;
-    assert.deepEqual(numbersOf(await rest), [3, 4]);
-    assert.deepEqual(server.asked, [START, SUBSCRIBE]);
-    assert.equal(turn.snapshot().error, null);
-  });
-}
+test("a loop that was returned from is followed at once by another", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const iterator = turn.stream();
+  await live.send(created(), message());
+  await until(iterator, "model.message");
+  const returned = iterator.return();
+  const rest = collect(turn.stream());
+  assert.deepEqual(await returned, { done: true, value: undefined });
+  await live.send(text("Hi"), done());
+  assert.deepEqual(numbersOf(await rest), [3, 4]);
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("a loop that ended with its turn's block is followed at once by another", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("Hi"), done()], 3)) } });
+  const iterator = turn.stream();
+  await live.send(created(), message());
+  await until(iterator, "model.message");
+  const disposed = turn[Symbol.asyncDispose]();
+  const rest = collect(turn.stream());
+  await disposed;
+  assert.equal((await failure(iterator.next())).code, "aborted");
+  assert.deepEqual(numbersOf(await rest), [3, 4]);
+  assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+  assert.equal(turn.snapshot().error, null);
+});
 
 test("a list can be left, and aborted between its pages", async (t) => {
   const controller = new AbortController();

@@ -137,9 +137,11 @@ export class TurnRunner<T extends Owner> {
     return reading;
   }
 
-  /** Removes a user of a reading. The last one stops it; then this resolves when the reading has ended. */
+  /** Removes a user of a reading. The last one stops it, unless another one follows at once; then this resolves when the reading has ended. */
   async #leaveReading(reading: Reading, reason: unknown = LEFT): Promise<void> {
     reading.users -= 1;
+    // A loop that begins in this task takes over: not every server sends a stream again.
+    if (this.#store.status === "running") await undefined;
     if (reading.users > 0) return;
     reading.whole.cut(reason);
     await reading.over;
