@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, connect, TurnwireError } from "../dist/index.js";
+import { fakeServer } from "../dist/testing.js";
 import { collect, eventually, failure, textOf, until } from "./support/collect.mjs";
+import { PROTOCOLS } from "./support/protocols.mjs";
 import {
   deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, serve, serveSession, serveTurn, START, stream, SUBSCRIBE,
 } from "./support/server.mjs";
@@ -305,6 +307,37 @@ test("an aborted loop is followed at once by another: it continues after the las
   assert.deepEqual(server.asked, [START]);
   assert.equal(textOf(turn), "Hello");
 });
+
+for (const protocol of PROTOCOLS) {
+  test(`${protocol}: a loop that is aborted and begun again in one task loses nothing, and doubles nothing`, async () => {
+    const server = fakeServer(["a", "b", "c", "d"], { protocol });
+    const client = await connect(server.connection);
+    const session = await client.agents.createSession({ aap: "agent", "turn-rpc": "Chat" }[protocol] ?? "support-bot");
+    const turn = session.createTurn("Hello");
+    const numbers = [];
+    let words = "";
+    const take = ({ sequence_number, content = "" }) => {
+      numbers.push(sequence_number);
+      words += content;
+    };
+    const controller = new AbortController();
+    let rest;
+    const { error } = await collect(
+      (async function* () {
+        for await (const event of turn.stream({ signal: controller.signal })) {
+          take(event);
+          if (event.content !== "b") continue;
+          controller.abort(REASON);
+          rest = collect(turn.stream());
+        }
+      })(),
+    );
+    checkAborted(error);
+    (await rest).events.forEach(take);
+    assert.deepEqual([words, turn.status, numbers], ["abcd", "done", numbers.map((_, at) => at + 1)]);
+    client.close();
+  });
+}
 
 test("the same after the stream was let go: it is requested again", async (t) => {
   const live = new LiveStream();
