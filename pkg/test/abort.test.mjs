@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AbortError, connect, TurnwireError } from "../dist/index.js";
+import { fakeServer } from "../dist/testing.js";
 import { collect, eventually, failure, textOf, until } from "./support/collect.mjs";
+import { PROTOCOLS } from "./support/protocols.mjs";
 import {
   deferred, events, GET_TURN, json, LIST_TURNS, LiveStream, page, serve, serveSession, serveTurn, START, stream, SUBSCRIBE,
 } from "./support/server.mjs";
@@ -82,10 +84,24 @@ test("aborting within a stream ends the loop, not the turn", async (t) => {
   assert.deepEqual(await iterator.next(), { done: true, value: undefined });
   assert.equal(await live.closed, true);
   assert.equal(turn.status, "running");
-  checkAborted(turn.snapshot().error);
   assert.equal((await collect(turn.stream())).error, undefined);
   assert.deepEqual(server.asked, [START, SUBSCRIBE]);
   assert.equal(textOf(turn), "Hello");
+});
+
+test("aborting a loop is no error of the turn", async (t) => {
+  const live = new LiveStream();
+  const { turn } = await serveTurn(t, live.reply);
+  const errors = [];
+  turn.on("error", (error) => errors.push(error));
+  const controller = new AbortController();
+  const loop = collect(turn.stream({ signal: controller.signal }));
+  await live.send(created());
+  await eventually(() => turn.id);
+  controller.abort(REASON);
+  checkAborted((await loop).error);
+  await collect(turn.stream({ signal: ABORTED }));
+  assert.deepEqual([turn.status, turn.snapshot().error, errors], ["running", null, []]);
 });
 
 test("aborting while the start is in flight: whether the turn began is checked before it is started again", async (t) => {
@@ -228,6 +244,210 @@ test("a caller that waits again in the same task takes over the reading: effects
   assert.equal((await second).status, "done");
   assert.equal(textOf(turn), "Hi");
   assert.deepEqual(server.asked, [START]);
+});
+
+/** The numbers of a loop's events. */
+const numbersOf = ({ events, error }) => {
+  assert.equal(error, undefined);
+  return events.map((event) => event.sequence_number);
+};
+
+// Effects of React run twice in its strict mode: the second loop begins before the first one has ended.
+test("an aborted loop can be begun again at once, or any moment later", async () => {
+  for (let moments = 0; moments < 40; moments += 1) {
+    for (let before = 0; before <= moments; before += 1) {
+      const client = await connect({ baseUrl: "http://server.example", reconnect: false, fetch: resumable() });
+      const turn = (await client.agents.createSession("support-bot")).createTurn("Hello");
+      const controller = new AbortController();
+      const first = collect(turn.stream({ signal: controller.signal }));
+      for (let at = 0; at < before; at += 1) await undefined;
+      controller.abort(REASON);
+      for (let at = before; at < moments; at += 1) await undefined;
+      let second = { events: [] };
+      try {
+        second = collect(turn.stream());
+      } catch (error) {
+        // The first one had everything.
+        assert.equal(error.code, "turn_already_streamed");
+      }
+      const { events: earlier, error } = await first;
+      if (error) checkAborted(error);
+      assert.deepEqual([...numbersOf({ events: earlier }), ...numbersOf(await second)], [1, 2, 3, 4, 5], `${before} of ${moments}`);
+      assert.deepEqual([turn.status, turn.snapshot().error], ["done", null]);
+    }
+  }
+});
+
+/** A server of one turn, which has five events. A stream of it begins after the number that it asks for. */
+function resumable() {
+  let turns = [];
+  return async (url, { method, body }) => {
+    if (!url.includes("/turns")) return Response.json({ data: { id: "s1" } });
+    if (method === "GET") return Response.json({ data: turns, pagination: { limit: 3 } });
+    turns = [recent()];
+    const after = JSON.parse(body).after_sequence_number ?? 0;
+    return new Response(frames(answer("Hi").slice(after), after + 1), { headers: { "content-type": "text/event-stream" } });
+  };
+}
+
+test("an aborted loop is followed at once by another: it continues after the last delivered event, in the same stream", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const controller = new AbortController();
+  const iterator = turn.stream({ signal: controller.signal });
+  await live.send(created(), message(), text("Hel"));
+  await until(iterator, "turn.created");
+  // The others have come, too.
+  await eventually(() => turn.lastSequenceNumber === 3);
+  controller.abort(REASON);
+  const rest = collect(turn.stream());
+  checkAborted(await failure(iterator.next()));
+  await live.send(text("lo"), done());
+  assert.deepEqual(numbersOf(await rest), [2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START]);
+  assert.equal(textOf(turn), "Hello");
+});
+
+for (const protocol of PROTOCOLS) {
+  test(`${protocol}: a loop that is aborted and begun again in one task loses nothing, and doubles nothing`, async () => {
+    const server = fakeServer(["a", "b", "c", "d"], { protocol });
+    const client = await connect(server.connection);
+    const session = await client.agents.createSession({ aap: "agent", "turn-rpc": "Chat" }[protocol] ?? "support-bot");
+    const turn = session.createTurn("Hello");
+    const numbers = [];
+    let words = "";
+    const take = ({ sequence_number, content = "" }) => {
+      numbers.push(sequence_number);
+      words += content;
+    };
+    const controller = new AbortController();
+    let rest;
+    const { error } = await collect(
+      (async function* () {
+        for await (const event of turn.stream({ signal: controller.signal })) {
+          take(event);
+          if (event.content !== "b") continue;
+          controller.abort(REASON);
+          rest = collect(turn.stream());
+        }
+      })(),
+    );
+    checkAborted(error);
+    (await rest).events.forEach(take);
+    assert.deepEqual([words, turn.status, numbers], ["abcd", "done", numbers.map((_, at) => at + 1)]);
+    client.close();
+  });
+}
+
+test("the same after the stream was let go: it is requested again", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("lo"), done()], 4)) } });
+  const controller = new AbortController();
+  const iterator = turn.stream({ signal: controller.signal });
+  await live.send(created(), message(), text("Hel"));
+  await until(iterator, "turn.created");
+  await eventually(() => turn.lastSequenceNumber === 3);
+  controller.abort(REASON);
+  await undefined;
+  const rest = collect(turn.stream());
+  checkAborted(await failure(iterator.next()));
+  assert.deepEqual(numbersOf(await rest), [2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+  assert.equal(textOf(turn), "Hello");
+});
+
+test("the same while a wait reads on", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const whole = turn.waitForCompletion();
+  const controller = new AbortController();
+  const iterator = turn.stream({ signal: controller.signal });
+  await live.send(...answer("Hi").slice(0, 3));
+  await until(iterator, "turn.created");
+  await eventually(() => turn.lastSequenceNumber === 3);
+  controller.abort(REASON);
+  const rest = collect(turn.stream());
+  checkAborted(await failure(iterator.next()));
+  await live.send(...answer("Hi").slice(3));
+  assert.deepEqual(numbersOf(await rest), [2, 3, 4, 5]);
+  await whole;
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("the same while the start is in flight", async (t) => {
+  const asked = deferred();
+  const { turn, server } = await serveTurn(t, () => asked.resolve(), {
+    routes: { [LIST_TURNS]: page([recent()]), [SUBSCRIBE]: events(...answer("Hi")) },
+  });
+  const controller = new AbortController();
+  const first = failure(turn.stream({ signal: controller.signal }).next());
+  await asked.promise;
+  controller.abort(REASON);
+  const second = collect(turn.stream());
+  checkAborted(await first);
+  assert.deepEqual(numbersOf(await second), [1, 2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START, LIST_TURNS, SUBSCRIBE]);
+});
+
+test("loops that are aborted one after the other send nothing; the last one starts the turn", async (t) => {
+  const { turn, server } = await serveTurn(t, events(...answer("Hi")));
+  const aborted = Array.from({ length: 4 }, () => {
+    const controller = new AbortController();
+    const loop = collect(turn.stream({ signal: controller.signal }));
+    controller.abort(REASON);
+    return loop;
+  });
+  const last = collect(turn.stream());
+  for (const { events: got, error } of await Promise.all(aborted)) {
+    assert.deepEqual(got, []);
+    checkAborted(error);
+  }
+  assert.deepEqual(numbersOf(await last), [1, 2, 3, 4, 5]);
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("a loop that takes over can be aborted while it waits for the one before", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const iterator = turn.stream();
+  await live.send(created());
+  await iterator.next();
+  void turn[Symbol.asyncDispose]();
+  const controller = new AbortController();
+  const second = failure(turn.stream({ signal: controller.signal }).next());
+  controller.abort(REASON);
+  checkAborted(await second);
+  assert.equal(await live.closed, true);
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("a loop that was returned from is followed at once by another", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply);
+  const iterator = turn.stream();
+  await live.send(created(), message());
+  await until(iterator, "model.message");
+  const returned = iterator.return();
+  const rest = collect(turn.stream());
+  assert.deepEqual(await returned, { done: true, value: undefined });
+  await live.send(text("Hi"), done());
+  assert.deepEqual(numbersOf(await rest), [3, 4]);
+  assert.deepEqual(server.asked, [START]);
+});
+
+test("a loop that ended with its turn's block is followed at once by another", async (t) => {
+  const live = new LiveStream();
+  const { turn, server } = await serveTurn(t, live.reply, { routes: { [SUBSCRIBE]: stream(frames([text("Hi"), done()], 3)) } });
+  const iterator = turn.stream();
+  await live.send(created(), message());
+  await until(iterator, "model.message");
+  const disposed = turn[Symbol.asyncDispose]();
+  const rest = collect(turn.stream());
+  await disposed;
+  assert.equal((await failure(iterator.next())).code, "aborted");
+  assert.deepEqual(numbersOf(await rest), [3, 4]);
+  assert.deepEqual(server.asked, [START, SUBSCRIBE]);
+  assert.equal(turn.snapshot().error, null);
 });
 
 test("a list can be left, and aborted between its pages", async (t) => {

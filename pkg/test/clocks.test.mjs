@@ -231,6 +231,20 @@ test("a token function that does not come in time is called again while the turn
   assert.deepEqual([textOf(turn), server.count(START)], ["Hello", 1]);
 });
 
+test("the error of a time limit names the request, or the token function for which nothing was sent", async (t) => {
+  const { session, server } = await serveResumedSession(t, { [GET_TURN]: silence, [LIST_TURNS]: stuck });
+  const named = (path) => `${server.baseUrl}/v1/${path}: `;
+  const late = await failure(session.getTurn("t1", { connectTimeout: SHORT }));
+  assert.equal(late.message, `GET ${named("agents/sessions/s1/turns/t1")}no answer within ${SHORT} ms (\`connectTimeout\`)`);
+  const still = await failure(session.listTurns({ idleTimeout: SHORT }).next());
+  assert.equal(still.message, `GET ${named("agents/sessions/s1/turns")}nothing came for ${SHORT} ms (\`idleTimeout\`)`);
+  const client = await connect({ baseUrl: server.baseUrl, connectTimeout: SHORT, token: () => new Promise(() => {}) });
+  server.requests.length = 0;
+  const unsent = await failure(client.agents.getSession("s1"));
+  assert.equal(unsent.message, `the \`token\` function: no answer within ${SHORT} ms (\`connectTimeout\`)`);
+  assert.deepEqual(server.asked, []);
+});
+
 const NO_TIMES = [-1, 1.5, NaN, Infinity, 2 ** 31, "5", true, {}];
 const NO_RECONNECTS = [true, 5, "yes", { maxAttempts: -1 }, { baseDelay: 1.5 }, { maxDelay: "5" }, { attempts: 3 }];
 

@@ -44,6 +44,14 @@ test("allow, deny and respond make the items that servers take", () => {
   assert.deepEqual(respond(RESPONSE, undefined), { ...response, content: "null" });
 });
 
+test("what is no action is an input error", () => {
+  for (const answer of [allow, deny, respond]) {
+    for (const action of [undefined, null, "c1"]) {
+      assert.throws(() => answer(action), (error) => error instanceof InputError && /required_actions/.test(error.message));
+    }
+  }
+});
+
 test("each turn has a key from the start, which its id does not change", async (t) => {
   const { session, turn } = await serveTurn(t, events(created(), message(), text("Hi"), done()));
   const other = session.createTurn("Hello");
@@ -148,7 +156,7 @@ test("a server that is down: the error names the request and the likely causes",
   const client = await connect({ baseUrl: `http://127.0.0.1:${port}/acme`, token: "secret", reconnect: false });
   const error = await failure(client.agents.createSession("a"));
   assert.equal(error.code, "network");
-  assert.match(error.message, new RegExp(`^POST http://127\\.0\\.0\\.1:${port}/acme/\\S+ did not get through: .*down.*baseUrl.*CORS`));
+  assert.match(error.message, new RegExp(`^POST http://127\\.0\\.0\\.1:${port}/acme/\\S+ did not get through: .*down.*baseUrl.*CORS.*CSP`));
   assert.doesNotMatch(error.message, /secret/);
 });
 

@@ -30,6 +30,6 @@ export { grown } from "../snapshot/snapshot.js";
 export { demandOptions, list, split } from "../transport/lists.js";
 export { Run } from "../tools/run.js";
 export { Session } from "./session.js";
-export { absolute, askToken, orAborted, stopped, unsent } from "../transport/transport.js";
+export { absolute, askToken, orAborted, stopped, unsent, unsentOf } from "../transport/transport.js";
 export { allow, deny, respond } from "../turn/replies.js";
 export { Turn } from "../turn/turn.js";

@@ -59,10 +59,15 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent> {
     this.#serve();
   }
 
-  /** The stream has ended. The remaining events are delivered, then the error. @internal */
+  /** Delivers no more events. @internal */
+  leave(): void {
+    this.#isLeft = true;
+  }
+
+  /** The stream has ended. The remaining events are delivered, unless the loop was left; then the error. @internal */
   end(error?: unknown): void {
     if (this.#end) return;
-    this.#add(this.#source.drain());
+    if (!this.#isLeft) this.#add(this.#source.drain());
     this.#end = error === undefined ? {} : { error };
     this.#serve();
   }
@@ -76,7 +81,7 @@ export class TurnStream implements AsyncIterableIterator<StreamEvent> {
 
   /** Stops listening. The language calls it when a loop is left. */
   async return(): Promise<Result> {
-    this.#isLeft = true;
+    this.leave();
     this.#end = {};
     this.#serve();
     await this.#source.release();

@@ -1,7 +1,7 @@
 // Calls over a WebSocket. The core makes the decisions; this file has the platform's parts: sockets, timers, tokens, and the page.
 import type { CoreClient } from "../boundary/boundary.js";
 import type { Call } from "../boundary/calls.js";
-import { absolute, adopted, askToken, ConnectionError, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, Watch } from "../client/face.js";
+import { absolute, adopted, askToken, ConnectionError, InputError, limited, onAbort, onReturn, StateError, stopped, TurnwireError, unsent, unsentOf, Watch } from "../client/face.js";
 import type { ConnectOptions } from "../client/options.js";
 import type { CoreError } from "../common/errors.js";
 import type { Clocks, Limits } from "../transport/clocks.js";
@@ -351,13 +351,6 @@ export class SocketTransport implements Transport {
     this.#drop();
     this.#core = this.#opened();
   }
-}
-
-/** The error of a call that was stopped before anything was sent. */
-function unsentOf(signal: AbortSignal): TurnwireError {
-  const error = stopped(signal);
-  unsent.set(error, "token");
-  return error;
 }
 
 /** Sets whether a timer keeps the process alive, on platforms with processes. */

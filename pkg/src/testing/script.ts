@@ -134,11 +134,19 @@ export interface Writer extends Voice {
   ready?(): Promise<void>;
 }
 
+/** Throws for what is no script. */
+export function demandScript(script: Script): void {
+  if (typeof script === "string" || typeof script === "function" || Array.isArray(script)) return;
+  throw new TypeError("a script is a text, a list of steps, or a function, usually `async function*`");
+}
+
 /** The started steps of a script. */
 export function begun(script: Script, turn: ScriptTurn): Steps {
   const steps = typeof script === "function" ? script(turn) : script;
   if (typeof steps === "string") return [steps][Symbol.iterator]() as Steps;
-  return (Symbol.iterator in steps ? steps[Symbol.iterator]() : steps) as Steps;
+  const started = steps && Symbol.iterator in steps ? steps[Symbol.iterator]() : steps;
+  if (typeof started?.next === "function") return started as Steps;
+  throw new TypeError("a script that is a function returns a text, or steps: write `async function*` for one that waits");
 }
 
 /** A tool's result as text, as servers send it. */

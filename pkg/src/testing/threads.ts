@@ -1,5 +1,5 @@
 // The threads of a turn as one sequence of moves: the sub-agents of one message work at the same time, taking turns step by step.
-import { begun, type AgentStep, type Answer, type Script, type ScriptTurn, type Step, type Steps, type SubAgent, type ToolCall, type ToolStep } from "./script.js";
+import { begun, demandScript, type AgentStep, type Answer, type Script, type ScriptTurn, type Step, type Steps, type SubAgent, type ToolCall, type ToolStep } from "./script.js";
 
 /** The next move. Each list of `calls` is made in one message; several lists belong to agents that wait together. */
 export type Move =
@@ -38,10 +38,33 @@ export interface Support {
   readonly files?: boolean;
 }
 
+/** The fields of each kind of step. The first one is its kind. */
+const FIELDS = [
+  ["tool", "arguments", "result", "approval"],
+  ["agent", "input", "title", "script"],
+  ["file", "content", "type"],
+  ["text"],
+  ["reasoning"],
+  ["wait"],
+  ["error"],
+];
+
+/** Throws for a step that no fake has, and for a field that its kind does not have. */
+function demandStep(step: unknown): void {
+  if (typeof step === "string") return;
+  const fields = typeof step === "object" && step ? FIELDS.find(([kind]) => kind! in step) : undefined;
+  if (!fields) throw new TypeError(`a script has no step ${JSON.stringify(step)}`);
+  const other = Object.keys(step as object).find((name) => !fields.includes(name));
+  if (other !== undefined) throw new TypeError(`a step \`${fields[0]}\` has no field \`${other}\`; there are ${fields.join(", ")}`);
+}
+
 /** Throws for steps that the fake of a protocol does not have, as far as they are known before playing. */
 export function demand(script: Script, support: Support, protocol: string, isInner = false): void {
+  demandScript(script);
   if (typeof script !== "object") return;
-  for (const step of script) {
+  // A list of a list is one message.
+  for (const step of script.flat()) {
+    demandStep(step);
     if (typeof step !== "object") continue;
     if (isAgent(step) ? !support.agents : "file" in step && !support.files) throw new TypeError(`the fake of \`${protocol}\` has no step \`${isAgent(step) ? "agent" : "file"}\``);
     const asks = "tool" in step && (step.approval === true || step.result === undefined);

@@ -51,6 +51,8 @@ export class Watch {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the last data arrived, by the wall clock: it continues while the machine sleeps. */
   #last = 0;
+  /** What the call waits for, for the messages of its errors. */
+  asked = "";
   /** The length of the silence that stopped the call, in milliseconds. */
   silence = 0;
 
@@ -122,7 +124,7 @@ export class Watch {
   };
 
   #overdue(message: string): void {
-    this.cut(new ConnectionError("timeout", message));
+    this.cut(new ConnectionError("timeout", this.asked + message));
   }
 }
 

@@ -4,7 +4,7 @@ import { Call } from "../boundary/calls.js";
 import { adopting, type Circumstances, ConnectionError, InputError, messageOf } from "../common/errors.js";
 import { type Clocks, limited, type Limits, Watch } from "./clocks.js";
 import type { Fetch, Token } from "./platform.js";
-import { absolute, askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport } from "./transport.js";
+import { absolute, askToken, orAborted, pump, type Settings, stopped, type StreamBody, streams, type Transport, unsentOf } from "./transport.js";
 
 interface CoreRequest {
   path: string;
@@ -105,9 +105,13 @@ export class FetchTransport implements Transport {
     return response;
   }
 
-  async #fetched(request: CoreRequest, { signal }: Watch): Promise<Response> {
+  async #fetched(request: CoreRequest, watch: Watch): Promise<Response> {
+    const { signal } = watch;
+    if (typeof this.#token === "function") watch.asked = "the `token` function: ";
     // Get the token each time: it may have been renewed.
     const token = await askToken(this.#token, signal);
+    watch.asked = `${this.#named(request)}: `;
+    if (signal.aborted) throw unsentOf(signal);
     const { path, method, body = null } = request;
     const base = this.#isOwnFetch ? this.#baseUrl : absolute(this.#baseUrl);
     const url = at(base, path);
@@ -177,7 +181,7 @@ export class FetchTransport implements Transport {
 }
 
 /** Browsers do not tell these apart. */
-const LIKELY_CAUSES = "The server may be down, `baseUrl` wrong, or CORS headers missing for this page";
+const LIKELY_CAUSES = "The server may be down, `baseUrl` wrong, CORS headers missing, or this page's CSP (`connect-src`) forbids it";
 
 /** The most bytes read of an error response or of one in a wrong format. Errors keep as much. */
 const LARGEST_REFUSAL = 64 * 1024;

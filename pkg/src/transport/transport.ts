@@ -1,7 +1,7 @@
 // The transport to a server, and what all transports share.
 import type { CoreTurn } from "../boundary/boundary.js";
 import { Call } from "../boundary/calls.js";
-import { AbortError, ConnectionError, InputError, TurnwireError } from "../common/errors.js";
+import { AbortError, ConnectionError, InputError, messageOf, TurnwireError } from "../common/errors.js";
 import type { Reconnect } from "../common/reconnect.js";
 import { type Limits, onAbort, type Watch } from "./clocks.js";
 import type { Token } from "./platform.js";
@@ -72,7 +72,7 @@ async function given(token: Token | null | undefined): Promise<string | undefine
   try {
     got = await token();
   } catch (cause) {
-    throw new ConnectionError("token", "the `token` function failed", { cause });
+    throw new ConnectionError("token", `the \`token\` function failed: ${messageOf(cause)}`, { cause });
   }
   if (got != null && typeof got !== "string") {
     throw new ConnectionError("token", "the `token` function gave no string");
@@ -83,6 +83,13 @@ async function given(token: Token | null | undefined): Promise<string | undefine
 /** Whether the request with this error never reached the server. */
 export function isUnsent(error: object): boolean {
   return unsent.get(error) === "token";
+}
+
+/** The error of a call that was stopped before anything was sent. */
+export function unsentOf(signal: AbortSignal): TurnwireError {
+  const error = stopped(signal);
+  unsent.set(error, "token");
+  return error;
 }
 
 /** The error of an aborted signal: its reason, or an `AbortError`. */

@@ -87,10 +87,10 @@ export class Feed implements Driven {
     return this.#stream;
   }
 
-  /** Ends a loop before the reading ends. Its undelivered events go to the next loop. */
-  leave(stream: TurnStream, error?: TurnwireError): void {
+  /** A loop reads no further. Its undelivered events go to the next loop. */
+  leave(stream: TurnStream): void {
     if (this.#stream === stream) this.#stream = undefined;
-    stream.end(error);
+    stream.leave();
   }
 
   /** The events since a loop was left, as a new stream; `undefined` if it had all of them. */

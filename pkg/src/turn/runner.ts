@@ -17,7 +17,7 @@ import type { TurnStore } from "./store.js";
 /** How long the stream may take to report that the turn has paused or ended, in milliseconds. */
 const PAUSE_TIMEOUT = 5000;
 
-/** The abort reason with which a left loop releases its connection. */
+/** The abort reason of a reading that nothing needs any more: its loops and waits were left or aborted. */
 const LEFT = new Error("the loop over the stream was left");
 /** The abort reason of a turn that its page has disposed of. */
 const DISPOSED = new Error("the turn was disposed of");
@@ -30,6 +30,8 @@ interface Reading {
   readonly over: Promise<TurnwireError | undefined>;
   /** The number of its users. */
   users: number;
+  /** Ends its loop, if the next reading waits for its end. */
+  end?: (error?: TurnwireError) => void;
 }
 
 /** The turn that the runner runs. */
@@ -87,22 +89,17 @@ export class TurnRunner<T extends Owner> {
     const after = options.afterSequenceNumber ?? 0;
     // If the loop cannot join, the core returns the error.
     const isPossible = Number.isSafeInteger(after) && after >= 0 && !options.signal?.aborted;
-    const isJoined = isPossible && this.isRead && this.#feed.isFree && !this.#store.isOver;
-    const leave = this.#attach(options, isJoined, (error) => this.#feed.leave(loop, error));
-    const loop = this.#feed.open(after, () => leave(LEFT));
-    return loop;
+    const isJoined = isPossible && this.#reading?.whole.signal.aborted === false && this.#feed.isFree && !this.#store.isOver;
+    return this.#attach(options, isJoined, (leave) => this.#feed.open(after, leave))!;
   }
 
   /** Reads the stream without a loop. */
   readOn(options: ResumeOptions): void {
-    this.#attach(options, false, () => {});
+    this.#attach(options, false, () => undefined);
   }
 
-  /**
-   * Reads the stream until `options` or the returned function stop that. If the reading then continues for other users,
-   * calls `left`, with the error if there is one.
-   */
-  #attach(options: StreamOptions, isJoined: boolean, left: (error?: TurnwireError) => void): (reason: unknown) => Promise<void> {
+  /** Reads the stream until `options` stop that, or the loop that `open` returns calls its function. */
+  #attach(options: StreamOptions, isJoined: boolean, open: (leave: () => Promise<void>) => TurnStream | undefined): TurnStream | undefined {
     const { signal, deadline = 0 } = options;
     const own = new Watch({ signal, deadline });
     let reading: Reading;
@@ -113,20 +110,24 @@ export class TurnRunner<T extends Owner> {
       throw error;
     }
     reading.users += 1;
-    let leave = async (reason: unknown): Promise<void> => {
+    let leave = async (): Promise<void> => {
       leave = async () => {};
       forget();
       own.end();
-      if (reading.users > 1) left(reason === LEFT ? undefined : stopped(own.signal));
-      await this.#leaveReading(reading, reason);
+      // In this task already: the next loop continues after what this one has delivered.
+      if (loop) this.#feed.leave(loop);
+      // The caller's own abort is no error of the turn. A deadline is: nothing else may wait for the turn.
+      await this.#leaveReading(reading, signal?.aborted ? LEFT : own.signal.reason);
+      loop?.end(stopped(own.signal));
     };
     let forget = (): void => {};
-    forget = onAbort(own.signal, () => void leave(own.signal.reason));
+    const loop = open(() => leave());
+    forget = onAbort(own.signal, () => void leave());
     void reading.over.then(() => {
       forget();
       own.end();
     });
-    return (reason) => leave(reason);
+    return loop;
   }
 
   /** Uses the current reading, or begins one. Call `#leaveReading` when done. */
@@ -136,9 +137,11 @@ export class TurnRunner<T extends Owner> {
     return reading;
   }
 
-  /** Removes a user of a reading. The last one stops it; then this resolves when the reading has ended. */
-  async #leaveReading(reading: Reading, reason: unknown): Promise<void> {
+  /** Removes a user of a reading. The last one stops it, unless another one follows at once; then this resolves when the reading has ended. */
+  async #leaveReading(reading: Reading, reason: unknown = LEFT): Promise<void> {
     reading.users -= 1;
+    // A loop that begins in this task takes over: not every server sends a stream again.
+    if (this.#store.status === "running") await undefined;
     if (reading.users > 0) return;
     reading.whole.cut(reason);
     await reading.over;
@@ -158,7 +161,7 @@ export class TurnRunner<T extends Owner> {
   async #leaveIfUnused(reading: Reading): Promise<void> {
     const { detached } = this.#connection.capabilities;
     const isHeard = this.#feed.isHeard || this.#store.frames.isHeard;
-    if (this.#isPreparing || (detached && !isHeard)) await this.#leaveReading(reading, LEFT);
+    if (this.#isPreparing || (detached && !isHeard)) await this.#leaveReading(reading);
   }
 
   /** Begins to read the turn. If `signal` has aborted, sends nothing, so that the turn can still be started. */
@@ -169,11 +172,23 @@ export class TurnRunner<T extends Owner> {
       const drive = this.#drive(options, whole.signal);
       const run = (): Promise<TurnwireError | undefined> => this.#run(drive, drive.begin(goal, options.afterSequenceNumber));
       if (signal?.aborted && !this.isRead) {
-        whole.cut(signal.reason);
-        return this.#follow(Promise.resolve(stopped(signal)), whole);
+        whole.cut(LEFT);
+        return this.#follow(Promise.resolve(stopped(whole.signal)), whole);
       }
-      const ready = this.#prepare(whole.signal);
-      const reading = ready ? this.#readied(ready, run, whole.signal) : run();
+      const begin = (): Promise<TurnwireError | undefined> => {
+        const ready = this.#prepare(whole.signal);
+        return ready ? this.#readied(ready, run, whole.signal) : run();
+      };
+      const last = this.#reading;
+      let reading: Promise<TurnwireError | undefined>;
+      if (last?.whole.signal.aborted && !this.#store.isOver) {
+        // The core has one reading at a time, and the last one is about to end; perhaps with the turn.
+        last.end = this.#feed.close();
+        reading = last.over.then(() => {
+          if (whole.signal.aborted) throw stopped(whole.signal);
+          return this.#store.isOver ? undefined : begin();
+        }).catch(asTurnwireError);
+      } else reading = begin();
       this.#store.error = null;
       this.#feed.begin();
       return this.#follow(reading, whole);
@@ -230,23 +245,24 @@ export class TurnRunner<T extends Owner> {
   /** Follows a reading to its end. Code that waits for `over` must then see the turn's final state. */
   #follow(reading: Promise<TurnwireError | undefined>, whole: Watch): Reading {
     const over = reading.then((error) => {
-      this.#finish(error);
+      this.#finish(followed, error);
       return error;
     });
-    this.#reading = { whole, over, users: 0 };
+    const followed: Reading = { whole, over, users: 0 };
+    this.#reading = followed;
     this.#store.changed();
     // A person who sends something sees it in the same event.
     this.#store.frames.flush();
-    return this.#reading;
+    return followed;
   }
 
-  #finish(error: TurnwireError | undefined): void {
+  #finish(reading: Reading, error: TurnwireError | undefined): void {
     this.#failure = error;
-    this.#reading = undefined;
+    if (!reading.end) this.#reading = undefined;
     this.#store.setPause();
-    const end = this.#feed.close();
+    const end = reading.end ?? this.#feed.close();
     // Not to read on is not a failure.
-    if (error !== undefined && error.cause !== LEFT && error.cause !== DISPOSED) this.#feed.fail(error);
+    if (error !== undefined && !reading.end && error.cause !== LEFT && error.cause !== DISPOSED) this.#feed.fail(error);
     this.#leave();
     end(error);
     this.#turn.forwardResults();

@@ -113,9 +113,10 @@ export class Turn {
    *
    * Throws a `StateError` if the turn has ended, and if the loop would miss events (`turn_already_streamed`: another
    * loop is running, listeners had earlier events, or more than 1 MiB of the stream has arrived). The iteration throws
-   * an `IncompleteError` if the connection cannot be recovered, and an `AbortError` when `signal` is aborted. The turn
-   * itself then continues, unless the server gives up turns without a reader (`session.capabilities.resume` is
-   * `"none"`). `cancel()` stops it.
+   * an `IncompleteError` if the connection cannot be recovered, and an `AbortError` when `signal` is aborted, which is no
+   * error of the turn. The turn itself then continues, unless the server gives up turns without a reader
+   * (`session.capabilities.resume` is `"none"`). `cancel()` stops it. After an abort you may call `stream()` again at
+   * once: it continues after the last event that was delivered.
    */
   stream(options: StreamOptions = {}): TurnStream {
     demandOptions("stream", options, "afterSequenceNumber", "reconnect");

@@ -73,16 +73,45 @@ test("a fault that does not exist is an error that names it and the known ones",
   assert.throws(() => fakeServer("Hello", { protocol: "codex" }).fail("status:503"), { message: /no fault `status:503` over a socket; there are none, eof:N,/ });
 });
 
-test("an unknown protocol is an error that names it", () => {
-  assert.throws(() => fakeServer("Hello", { protocol: "grpc" }), { name: "TypeError", message: /no protocol `grpc`/ });
+test("what is no script is an error that says so", () => {
+  for (const script of [undefined, null, 5, { tool: "lookup" }, Promise.resolve("Hello")]) {
+    assert.throws(() => fakeServer(script), { name: "TypeError", message: /^a script is a text, a list of steps, or a function/ });
+  }
 });
 
-test("an invalid step ends the turn with its text", async () => {
-  const { connection } = fakeServer(["Hello", { txet: "you" }]);
-  const session = await (await connect(connection)).agents.createSession("support");
-  const turn = session.createTurn("Hi");
+test("an unknown step, or one with an unknown field, is an error that names it", async () => {
+  const WRONG = [
+    [{ tool: "lookup", args: {} }, /^a step `tool` has no field `args`; there are tool, arguments, result, approval$/],
+    [{ agent: "helper", script: [{ text: "Hi", delay: 5 }] }, /^a step `text` has no field `delay`; there are text$/],
+    [{ say: "Hi" }, /^a script has no step {"say":"Hi"}$/],
+    [undefined, /^a script has no step undefined$/],
+  ];
+  for (const [step, message] of WRONG) {
+    assert.throws(() => fakeServer([step]), { name: "TypeError", message });
+    const turn = await played(function* () {
+      yield step;
+    });
+    assert.match(turn.snapshot().error.message, message);
+  }
+});
+
+test("a script that is an async function, or returns nothing, ends the turn with a text that says what to write", async () => {
+  for (const script of [async () => "Hello", () => {}]) {
+    const turn = await played(script);
+    assert.match(turn.snapshot().error.message, /^a script that is a function returns a text, or steps: write `async function\*`/);
+  }
+});
+
+/** A turn that has ended. */
+async function played(script) {
+  const client = await connect(fakeServer(script).connection);
+  const turn = (await client.agents.createSession("agent")).createTurn("Hi");
   await turn.waitForCompletion();
-  assert.match(turn.snapshot().error.message, /no step \{"txet":"you"\}/);
+  return turn;
+}
+
+test("an unknown protocol is an error that names it", () => {
+  assert.throws(() => fakeServer("Hello", { protocol: "grpc" }), { name: "TypeError", message: /no protocol `grpc`/ });
 });
 
 test("a missing resource is refused as by a server", async () => {
