@@ -274,6 +274,7 @@ export class Engine implements Carried {
     named.add(this);
     this.#name = name;
     if (!owner) return;
+    named.delete(owner);
     owner.#name = "";
     owner.#unread.clear();
     owner.tell({ kind: "handedOver" });

@@ -25,8 +25,8 @@ use crate::test::session::{Scope, Session, check, count};
 use crate::test::tally::{self, Tally};
 use crate::tools::{npm, redis};
 
-/// The most bytes of the npm package, packed and unpacked: below 900 KB (of 1,024 bytes) and 2.5 MB.
-const TARBALL_BYTES: [u64; 2] = [921_500, 2_538_500];
+/// The most bytes of the npm package, packed and unpacked: below 910 KB (of 1,024 bytes) and 2.5 MB.
+const TARBALL_BYTES: [u64; 2] = [931_000, 2_562_000];
 
 /// The lane of a step. On two cores, compiling and installing or waiting hardly disturb each other. Steps that compare
 /// clocks in a browser, or measure, need the machine for themselves.
