@@ -69,7 +69,8 @@ pub(super) struct AgentRefusal {
 impl From<Refusal> for AgentRefusal {
     fn from(refusal: Refusal) -> Self {
         let (status, body) = refusal.into_parts();
-        let head = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))].into_iter().collect();
+        let head =
+            [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))].into_iter().collect();
         Self { status, head, body }
     }
 }

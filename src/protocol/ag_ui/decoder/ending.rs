@@ -62,14 +62,14 @@ impl Run {
     /// Begins a run. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
         let id = fields.text("runId");
-        let is_told_again = self.is_open() && (id.is_empty() || id == self.run_id);
+        let is_told_again = self.is_open() && (id.is_empty() || id == self.newest_id);
         self.phase = Phase::Open;
         if self.runs == 0 && !id.is_empty() {
             id.clone_into(&mut self.start.run_id);
         }
         if !is_told_again {
             self.runs += 1;
-            id.clone_into(&mut self.run_id);
+            id.clone_into(&mut self.newest_id);
             self.asked.clear();
         }
         let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();

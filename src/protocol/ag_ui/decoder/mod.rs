@@ -61,7 +61,7 @@ struct Run {
     phase: Phase,
     /// The number of runs so far, and the id of the last one.
     runs: u64,
-    run_id: String,
+    newest_id: String,
     repeat: Repeat,
     conversation: Conversation,
     /// The messages by their ids on the wire; keys of reasoning begin with a NUL character.
