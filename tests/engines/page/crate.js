@@ -61,8 +61,6 @@ const withResponses = (message) => ({ ...message, tool_calls: message.tool_calls
 
 class Turn {
   #turn;
-  /** A signal is the page's own: the crate knows only that its stream was dropped. */
-  #aborted = null;
 
   constructor(turn) {
     this.#turn = turn;
@@ -89,12 +87,11 @@ class Turn {
   snapshot() {
     const snapshot = this.#turn.snapshot();
     const threads = snapshot.threads.map((thread) => ({ ...thread, messages: thread.messages.map(withResponses) }));
-    return { ...snapshot, threads, state: withOutput(snapshot.state), error: snapshot.error ? adopted(snapshot.error) : this.#aborted };
+    return { ...snapshot, threads, state: withOutput(snapshot.state), error: snapshot.error ? adopted(snapshot.error) : null };
   }
 
   /** The events, one at a time: the next one waits until the loop asks for it. */
   async *stream({ signal } = {}) {
-    this.#aborted = null;
     let handOver;
     let goOn = () => {};
     const next = () => new Promise((resolve) => (handOver = resolve));
@@ -110,10 +107,7 @@ class Turn {
     try {
       for (;;) {
         const { event, error } = await coming;
-        if (error?.code === "aborted") {
-          this.#aborted = new turnwire.AbortError("aborted", "the signal was aborted", { cause: signal?.reason });
-          throw this.#aborted;
-        }
+        if (error?.code === "aborted") throw new turnwire.AbortError("aborted", "the signal was aborted", { cause: signal?.reason });
         if (error !== undefined) throw adopted(error);
         if (event === undefined) return;
         yield withOutput(event.state ? { ...event, state: withOutput(event.state) } : event);
