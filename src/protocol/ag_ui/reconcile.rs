@@ -58,7 +58,7 @@ pub(super) fn matched(ours: &[Message], snapshot: Vec<Message>) -> Vec<Matched> 
 
 /// The messages after a snapshot: the snapshot's own, and in their places the client's `unfinished` ones and its
 /// reasoning, unless the snapshot has reasoning.
-pub(super) fn merged(ours: &[Message], matched: &[Matched], unfinished: &[usize]) -> Vec<Message> {
+pub(super) fn merged(ours: &[Message], matched: &[Matched], unfinished: &[bool]) -> Vec<Message> {
     let has_reasoning = matched.iter().any(|one| one.message.role() == "reasoning");
     let mut after = vec![usize::MAX; ours.len()];
     for (at, place) in matched.iter().enumerate().filter_map(|(at, one)| Some((at, one.ours?))) {
@@ -73,7 +73,7 @@ pub(super) fn merged(ours: &[Message], matched: &[Matched], unfinished: &[usize]
     for (place, (known, at)) in ours.iter().zip(&after).enumerate().rev() {
         if *at != usize::MAX {
             next = *at;
-        } else if known.role() == "reasoning" && !has_reasoning || unfinished.contains(&place) {
+        } else if known.role() == "reasoning" && !has_reasoning || unfinished.get(place) == Some(&true) {
             kept[next].insert(0, known);
         }
     }

@@ -14,6 +14,9 @@ use super::{Problem, Run, event, missing, object, put, with_text};
 /// The most calls in one message. Code that merges calls allocates up to a call's index.
 const MAX_CALLS: u32 = 1024;
 
+/// The most results that wait for their calls: each call looks for its own among them.
+const MAX_EARLY: usize = 64;
+
 /// The calls of the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -22,7 +25,7 @@ pub(super) struct Calls {
     pub(super) list: Vec<Call>,
     /// The calls that have results, by their ids.
     results: Names,
-    /// The ids of this turn's results that came before their calls.
+    /// The ids of this turn's results that came before their calls, up to `MAX_EARLY`.
     early: Vec<String>,
 }
 
@@ -117,7 +120,7 @@ impl Run {
     pub(super) fn show_call(&mut self, id: &str, message: usize) -> bool {
         let Some(maker) = self.messages.get_mut(message) else { return false };
         let Some(number) = self.calls.names.get(id) else { return false };
-        let (index, runs) = (maker.calls, self.runs);
+        let (index, runs) = (maker.calls, self.runs.count);
         let Some(call) = self.calls.list.get_mut(number as usize).filter(|call| call.index.is_none()) else {
             return false;
         };
@@ -176,7 +179,7 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let runs = self.runs;
+        let runs = self.runs.count;
         let goes_on = self.call(id).is_some_and(|call| call.run == Some(runs));
         self.call_start(fields, sink)?;
         if let Some(call) = self.call_mut(id).filter(|_| goes_on) {
@@ -195,7 +198,7 @@ impl Run {
         fields: &Object<'_>,
         sink: &mut dyn EventSink,
     ) -> Result<(), Problem> {
-        let (is_repeated, runs) = (self.repeat.is_on(), self.runs);
+        let (is_repeated, runs) = (self.repeat.is_on(), self.runs.count);
         let is_past = self.call(id).is_some_and(|call| call.answer == CallAnswer::Past);
         if let Some(call) = self.call_mut(id).filter(|_| !is_past) {
             call.is_restarted = !is_repeated;
@@ -469,7 +472,7 @@ impl Run {
         check_content(content)?;
         self.note_answered(call_id, false);
         self.conversation.confirm(call_id);
-        if self.call(call_id).is_none() {
+        if self.call(call_id).is_none() && self.calls.early.len() < MAX_EARLY {
             self.calls.early.push(call_id.to_owned());
         }
         let thread_id = self.thread_of_call(call_id);

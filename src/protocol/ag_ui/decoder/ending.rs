@@ -26,6 +26,14 @@ pub(super) enum Phase {
     Over,
 }
 
+/// The runs of a stream so far.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    pub(super) count: u64,
+    /// The id of the last one.
+    newest: String,
+}
+
 /// How a run ends.
 #[derive(Debug)]
 pub(super) enum Hold {
@@ -62,14 +70,14 @@ impl Run {
     /// Begins a run. Its input is known, except in a stream that repeats earlier runs.
     pub(super) fn run_started(&mut self, fields: &Object<'_>) {
         let id = fields.text("runId");
-        let is_told_again = self.is_open() && (id.is_empty() || id == self.newest_id);
+        let is_told_again = self.is_open() && (id.is_empty() || id == self.runs.newest);
         self.phase = Phase::Open;
-        if self.runs == 0 && !id.is_empty() {
+        if self.runs.count == 0 && !id.is_empty() {
             id.clone_into(&mut self.start.run_id);
         }
         if !is_told_again {
-            self.runs += 1;
-            id.clone_into(&mut self.newest_id);
+            self.runs.count += 1;
+            id.clone_into(&mut self.runs.newest);
             self.asked.clear();
         }
         let given = fields.object("input").map(|input| input.array("messages")).unwrap_or_default();
@@ -226,7 +234,7 @@ impl Run {
         for call in &self.calls.list {
             let is_named = match named {
                 Some(named) => named.iter().any(|id| id.as_str() == Some(&call.id)),
-                None => call.run == Some(self.runs) && !call.is_answered(),
+                None => call.run == Some(self.runs.count) && !call.is_answered(),
             };
             if is_named && self.is_own(call) && !asked.contains(&&*call.id) {
                 let id = self.question_id(questions.len());

@@ -60,6 +60,15 @@ pub(super) struct Message {
     finish_reason: &'static str,
 }
 
+/// The reasoning that goes on, by the numbers of its messages.
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    /// What the next message of its thread continues.
+    unclaimed: Vec<usize>,
+    /// That of version 0.x, which has no ids.
+    pub(super) unnamed: Option<usize>,
+}
+
 impl Message {
     pub(super) fn is_reasoning(&self) -> bool {
         self.kind == MessageKind::Reasoning
@@ -238,7 +247,7 @@ impl Run {
     /// Begins reasoning of version 0.x, which has no id.
     pub(super) fn thinking_start(&mut self, sink: &mut dyn EventSink) -> usize {
         let number = self.begin_message(&self.next_id(), REASONING, const { &Object::new() }, sink);
-        self.thinking = Some(number);
+        self.reasoning.unnamed = Some(number);
         number
     }
 
@@ -318,7 +327,7 @@ impl Run {
     /// Shows a message, unless it is already shown, or is not for the user.
     pub(super) fn show(&mut self, number: usize, sink: &mut dyn EventSink) {
         let Some(message) = self.messages.get_mut(number) else { return };
-        let is_settled = message.is_shown && (message.is_reasoning() || self.unclaimed.is_empty());
+        let is_settled = message.is_shown && (message.is_reasoning() || self.reasoning.unclaimed.is_empty());
         if is_settled || message.kind == MessageKind::Hidden {
             return;
         }
@@ -343,7 +352,7 @@ impl Run {
             None => {}
         }
         if is_reasoning {
-            self.unclaimed.push(number);
+            self.reasoning.unclaimed.push(number);
         }
         put(&mut shown, "content", "");
         let name = self.kept(number).and_then(|message| message.get("name")?.as_str().map(str::to_owned));
@@ -359,8 +368,8 @@ impl Run {
             *other != number
                 && self.messages.get(*other).is_some_and(|message| message.thread_id == thread_id)
         };
-        let at = self.unclaimed.iter().position(is_one)?;
-        Some(self.unclaimed.remove(at))
+        let at = self.reasoning.unclaimed.iter().position(is_one)?;
+        Some(self.reasoning.unclaimed.remove(at))
     }
 
     /// The beginning of a delta of a shown message.
@@ -385,11 +394,11 @@ impl Run {
         for number in 0..self.messages.len() {
             let Some(message) = self.messages.get_mut(number) else { return };
             message.is_open = false;
-            let is_continued = message.is_reasoning() && !self.unclaimed.contains(&number);
+            let is_continued = message.is_reasoning() && !self.reasoning.unclaimed.contains(&number);
             if !is_continued {
                 self.finish(number, sink);
             }
         }
-        self.unclaimed.clear();
+        self.reasoning.unclaimed.clear();
     }
 }

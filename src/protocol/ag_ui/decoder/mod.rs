@@ -31,9 +31,9 @@ use super::{Recovery, input};
 use calls::Calls;
 use chunks::Chunk;
 use delta::DeltaReader;
-use ending::Phase;
+use ending::{Phase, Runs};
 use frames::{Kind, check, kind_of};
-use messages::Message;
+use messages::{Message, Reasoning};
 use repeat::Repeat;
 use subagents::Thread;
 
@@ -59,21 +59,16 @@ struct Run {
     emitted: u64,
     is_begun: bool,
     phase: Phase,
-    /// The number of runs so far, and the id of the last one.
-    runs: u64,
-    newest_id: String,
+    runs: Runs,
     repeat: Repeat,
     conversation: Conversation,
     /// The messages by their ids on the wire; keys of reasoning begin with a NUL character.
     names: Names,
     messages: Vec<Message>,
     calls: Calls,
-    /// The number of the reasoning that the next message of its thread continues.
-    unclaimed: Vec<usize>,
+    reasoning: Reasoning,
     threads: Vec<Thread>,
     chunks: Vec<Chunk>,
-    /// The reasoning of version 0.x, which has no ids.
-    thinking: Option<usize>,
     /// The run's questions that are custom events.
     asked: Vec<Value<'static>>,
     /// The notices reported so far.
@@ -379,10 +374,10 @@ impl Run {
                 self.thinking_start(sink);
             }
             Kind::ThinkingContent => {
-                let number = self.thinking.unwrap_or_else(|| self.thinking_start(sink));
+                let number = self.reasoning.unnamed.unwrap_or_else(|| self.thinking_start(sink));
                 self.piece(number, fields.text("delta"), sink);
             }
-            Kind::ThinkingEnd => self.thinking = None,
+            Kind::ThinkingEnd => self.reasoning.unnamed = None,
             Kind::CallStart => self.call_start(fields, sink)?,
             Kind::CallArguments => self.call_arguments(fields, sink)?,
             Kind::CallEnd => self.call_end(fields, sink),

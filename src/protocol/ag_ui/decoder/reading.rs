@@ -162,7 +162,7 @@ impl Run {
         if !has_ended && !is_in_vain {
             return;
         }
-        self.runs = self.runs.max(1);
+        self.runs.count = self.runs.count.max(1);
         let mut ids = Ids::of(&said);
         for message in said {
             self.hear(message, &mut ids, sink);

@@ -95,7 +95,7 @@ impl Run {
             if !again.is_ours {
                 return true;
             }
-            if is_start && self.runs > 0 {
+            if is_start && self.runs.count > 0 {
                 self.reopen_run();
                 return true;
             }

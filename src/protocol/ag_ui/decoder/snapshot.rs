@@ -1,6 +1,7 @@
 //! Snapshots of the messages. A message or a result may come only in a snapshot (section 6).
 
 use crate::json::{Object, Value};
+use crate::names::Names;
 use crate::protocol::EventSink;
 use crate::protocol::fields::wrong;
 
@@ -33,7 +34,7 @@ impl Run {
         for (at, one) in unnamed.enumerate() {
             one.message.put("id", &self.made_up_id(at));
         }
-        let messages = merged(&self.conversation.messages, &matched, &self.unfinished_places(&matched));
+        let messages = merged(&self.conversation.messages, &matched, &self.unfinished(&matched));
         // Earlier turns have shown everything before the user's last message.
         let last = matched.iter().rposition(|one| one.message.role() == "user");
         let results = self.unheard_results(&matched, last);
@@ -49,19 +50,26 @@ impl Run {
         Ok(())
     }
 
-    /// The places of this turn's messages that still stream, or have a call that the page has to answer and that is not
+    /// For each message of the conversation, whether it is one of this turn's that still stream, or have a call that the page has to answer and that is not
     /// in the snapshot. A snapshot may have only what was complete when it was taken.
-    fn unfinished_places(&self, matched: &[Matched]) -> Vec<usize> {
-        let mut places = Vec::new();
-        for message in self.messages.iter().filter(|message| message.is_open && message.is_of_turn) {
-            places.extend(message.place);
+    fn unfinished(&self, matched: &[Matched]) -> Vec<bool> {
+        let mut calls = Names::default();
+        for call in matched.iter().flat_map(|one| &one.message.calls) {
+            calls.number(call.id());
         }
+        let mut unfinished = vec![false; self.conversation.messages.len()];
+        let mut mark = |message: &super::messages::Message| {
+            if let Some(is_unfinished) = message.place.and_then(|place| unfinished.get_mut(place)) {
+                *is_unfinished = true;
+            }
+        };
+        self.messages.iter().filter(|message| message.is_open && message.is_of_turn).for_each(&mut mark);
         for call in self.calls.list.iter().filter(|call| call.is_of_turn() && self.is_for_page(call)) {
-            if !matched.iter().any(|one| one.message.call(&call.id).is_some()) {
-                places.extend(self.messages.get(call.message).and_then(|message| message.place));
+            if calls.get(&call.id).is_none() {
+                self.messages.get(call.message).map(&mut mark);
             }
         }
-        places
+        unfinished
     }
 
     fn emit_snapshot(&mut self, list: &[&Object<'_>], sink: &mut dyn EventSink) {
