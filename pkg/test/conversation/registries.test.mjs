@@ -2,20 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fakeServer } from "../../dist/testing.js";
-import { linesOf, memoryStore, pageOf, quiet, until } from "./support.mjs";
+import { linesOf, memoryStore, pageOf, quiet, slow, until } from "./support.mjs";
 
 const echo = ({ text }) => [`You said ${text}.`];
-/** Ends its turns on demand. */
-function slow() {
-  let end;
-  const ended = new Promise((resolve) => (end = resolve));
-  const script = async function* ({ text }) {
-    yield `You said ${text}`;
-    await ended;
-    yield ".";
-  };
-  return { script, end };
-}
 const textsOf = (chat) => chat.queue.get().map(({ text, state }) => `${text}: ${state}`);
 const startsOf = ({ requests }) => requests.flatMap(({ body }) => body?.input?.[0].content ?? []);
 

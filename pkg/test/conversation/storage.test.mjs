@@ -2,20 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fakeServer } from "../../dist/testing.js";
-import { linesOf, memoryStore, pageOf, quiet, settle, until } from "./support.mjs";
+import { linesOf, memoryStore, pageOf, quiet, settle, slow, until } from "./support.mjs";
 
 const echo = ({ text }) => [`You said ${text}.`];
-/** Ends its turns on demand. */
-function slow() {
-  let end;
-  const ended = new Promise((resolve) => (end = resolve));
-  const script = async function* ({ text }) {
-    yield `You said ${text}`;
-    await ended;
-    yield ".";
-  };
-  return { script, end };
-}
 const asking = async function* () {
   const answers = yield ["one", "two"].map((tool) => ({ tool, arguments: {}, result: `${tool} ran`, approval: true }));
   yield answers.map(({ allowed }) => allowed).join(", ");

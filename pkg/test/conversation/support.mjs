@@ -50,3 +50,15 @@ export function linesOf(chat) {
     return `${role}: ${message.text}`;
   });
 }
+
+/** A script that ends its turns on demand. */
+export function slow() {
+  let end;
+  const ended = new Promise((resolve) => (end = resolve));
+  const script = async function* ({ text }) {
+    yield `You said ${text}`;
+    await ended;
+    yield ".";
+  };
+  return { script, end };
+}
